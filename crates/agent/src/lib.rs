@@ -1,0 +1,1 @@
+//! Agents, tools, shared state and the run loop.

@@ -1,0 +1,1 @@
+//! The AG-UI agent server as a library.

@@ -1,0 +1,2 @@
+//! The `antiphon` command.
+fn main() {}

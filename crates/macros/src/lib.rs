@@ -1,0 +1,1 @@
+//! The #[tool] family of attribute macros.

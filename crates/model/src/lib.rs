@@ -1,0 +1,1 @@
+//! Language models: one trait, one stream of events, provider wires as codecs without I/O.

@@ -1,0 +1,1 @@
+//! Serves agents over HTTP: runs, joins, limits.

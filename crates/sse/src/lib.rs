@@ -1,0 +1,1 @@
+//! Server-sent events as a push decoder, without I/O.

@@ -1,0 +1,1 @@
+//! Thread stores in SQL.

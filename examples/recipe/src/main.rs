@@ -1,0 +1,2 @@
+//! A recipe agent with typed state.
+fn main() {}
