@@ -1,0 +1,1 @@
+//! Plays whole conversations against the `antiphon` binary.
