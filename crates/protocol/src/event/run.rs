@@ -20,7 +20,7 @@ event! {
             /// The run that this one comes from.
             parent_run_id: String = "parentRunId",
             /// The request, echoed.
-            input: RunAgentInput = "input",
+            input: Box<RunAgentInput> = "input",
         }
     }
 }

@@ -93,6 +93,12 @@ impl<T: Wire> Wire for Vec<T> {
     }
 }
 
+impl<T: Wire> Wire for Box<T> {
+    fn from_wire(value: Value, reader: &mut Reader) -> Reading<Self> {
+        T::from_wire(value, reader).map(Self::new)
+    }
+}
+
 impl Wire for Patch {
     fn from_wire(value: Value, reader: &mut Reader) -> Reading<Self> {
         Vec::<Operation>::from_wire(value, reader).map(Self::new)
