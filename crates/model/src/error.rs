@@ -18,12 +18,13 @@ const DETAIL_LIMIT: usize = 2048;
 /// assert_eq!(error.to_string(), "the model's answer was cut off");
 /// assert_eq!(error.detail(), Some("eof after 3 chunks"));
 /// ```
-#[derive(thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[error("{}", inner.message)]
 pub struct Error {
     inner: Box<Inner>,
 }
 
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     message: Cow<'static, str>,
@@ -73,6 +74,12 @@ impl Error {
                 retry_after: None,
             }),
         }
+    }
+
+    /// An error with the usual message of its kind.
+    #[must_use]
+    pub fn of(kind: ErrorKind) -> Self {
+        Self::new(kind, kind.message())
     }
 
     /// Adds what the provider or the network said, cut to a bounded length.
@@ -144,6 +151,37 @@ impl ErrorKind {
             Self::TooLarge => "upstream_too_large",
             Self::Setup => "model_setup",
             Self::Other => "upstream_error",
+        }
+    }
+}
+
+impl ErrorKind {
+    fn message(self) -> &'static str {
+        match self {
+            Self::Connect => "the model provider cannot be reached",
+            Self::Timeout => "the model provider did not answer in time",
+            Self::RateLimited => "the model provider's rate limit is reached",
+            Self::Unauthorized => "the model provider rejected the credentials",
+            Self::BadRequest => "the model provider did not accept the request",
+            Self::Refused => "the model provider declined this content",
+            Self::Unavailable => "the model provider is unavailable",
+            Self::Truncated => "the model's answer was cut off",
+            Self::Malformed => "the model provider sent an answer that cannot be read",
+            Self::TooLarge => "the model's answer is too large",
+            Self::Setup => "the model is not set up",
+            Self::Other => "the model provider reported an error",
+        }
+    }
+
+    /// What an HTTP status means.
+    #[must_use]
+    pub fn from_status(status: u16) -> Self {
+        match status {
+            401 | 403 => Self::Unauthorized,
+            408 | 500..=599 => Self::Unavailable,
+            429 => Self::RateLimited,
+            400..=499 => Self::BadRequest,
+            _ => Self::Other,
         }
     }
 }

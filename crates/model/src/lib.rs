@@ -7,13 +7,18 @@
 mod collect;
 mod error;
 mod event;
+pub mod http;
 mod message;
 mod model;
+mod openai;
 mod request;
+pub mod script;
+pub mod wire;
 
 pub use collect::Collected;
 pub use error::{Error, ErrorKind};
 pub use event::{Finish, FinishReason, ModelEvent, Usage};
 pub use message::{AssistantMessage, Message, Part, Reasoning, Source, ToolCall};
 pub use model::{EventStream, Model};
+pub use openai::OpenAi;
 pub use request::{Request, ToolChoice, ToolSpec};

@@ -89,6 +89,20 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
+impl ToolCall {
+    /// The arguments as text that surely is a JSON object: `{}` stands for what is empty, cut or no object. Providers
+    /// refuse a conversation that holds anything else.
+    #[must_use]
+    pub fn arguments_object(&self) -> &str {
+        let text = self.arguments.trim_ascii();
+        if text.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+            text
+        } else {
+            "{}"
+        }
+    }
+}
+
 /// A piece of content. A wire skips, with a warning in the log, a part that its provider can't take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -155,4 +169,47 @@ pub enum Source {
         /// The provider's handle.
         id: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_are_no_json_object_become_an_empty_one() {
+        let object = |arguments: &str| {
+            ToolCall {
+                arguments: arguments.into(),
+                ..ToolCall::default()
+            }
+            .arguments_object()
+            .to_owned()
+        };
+        assert_eq!(object(" {\"a\": 1} "), "{\"a\": 1}");
+        for wrong in ["", "  ", "{\"a\":", "[1]", "null", "{} {}"] {
+            assert_eq!(object(wrong), "{}", "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_survives_its_json() {
+        let call = ToolCall {
+            id: "c".into(),
+            name: "t".into(),
+            arguments: "{}".into(),
+        };
+        let messages = vec![
+            Message::user("hi"),
+            Message::Assistant(AssistantMessage {
+                calls: vec![call],
+                ..AssistantMessage::default()
+            }),
+            Message::tool_result("c", "t", "done"),
+        ];
+        let json = serde_json::to_string(&messages).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Vec<Message>>(&json).unwrap(),
+            messages
+        );
+    }
 }
