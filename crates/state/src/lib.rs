@@ -6,6 +6,9 @@
 //!
 //! - [`Pointer`] names a place in a document (RFC 6901).
 //! - [`Patch`] is a list of operations on a document (RFC 6902), applied as one.
+//! - [`diff`] finds the patch between two documents, and [`Change`] whether it is worth it.
+//! - [`GrowingJson`] is a document whose text is still arriving, always valid so far.
+//! - [`Projection`] shows readers the state that a tool call will set while its arguments arrive.
 //!
 //! ```
 //! use antiphon_state::Patch;
@@ -22,10 +25,16 @@
 //!
 //! Nothing here does I/O, reads a clock or needs a runtime.
 
+mod diff;
+mod grow;
 mod measure;
 mod patch;
 mod pointer;
+mod projection;
 
+pub use diff::{Change, diff};
+pub use grow::{GrowError, GrowReason, GrowingJson, Growth, Place};
 pub use measure::{MAX_DEPTH, json_eq};
 pub use patch::{MAX_COPIED_BYTES, MAX_OPERATIONS, Operation, Patch, PatchError, PatchReason};
 pub use pointer::{Pointer, PointerError};
+pub use projection::{Argument, Mapping, Projection};

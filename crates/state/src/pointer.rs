@@ -105,6 +105,7 @@ impl Pointer {
     }
 
     /// Returns the unescaped tokens from the root downwards.
+    #[must_use]
     pub fn tokens(&self) -> impl DoubleEndedIterator<Item = Cow<'_, str>> {
         tokens(&self.text)
     }
@@ -132,8 +133,8 @@ impl Pointer {
 
     /// Returns the escaped text.
     #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
+    pub const fn as_str(&self) -> &str {
+        self.text.as_str()
     }
 
     /// Returns the escaped text of the pointer to the parent, and the last token, unescaped.
