@@ -85,6 +85,9 @@ pub struct When {
     pub user: Vec<String>,
     /// The tool of one of the latest results; `*` is any.
     pub after_tool: Option<String>,
+    /// Texts of which the last tool result contains one, in upper or lower case.
+    #[serde(deserialize_with = "one_or_more")]
+    pub result: Vec<String>,
     /// A tool that the request offers.
     pub tool_offered: Option<String>,
     /// The number of this answer since the last user message, from 1.

@@ -6,32 +6,19 @@
 //!
 //! # The script
 //! ```yaml
-//! pace: 20ms          # between two fragments; 0 for no pause
-//! fragment: 12        # characters of text or arguments in one fragment
-//! turns:
-//!   - when: { user: [recipe, cook], tool_offered: update_recipe }
-//!     think: They want a recipe.
-//!     say: I write one down.
-//!     calls:
-//!       - tool: update_recipe
-//!         arguments: { recipe: { title: Pizza, ingredients: [flour, "{{user}}"] } }
-//!   - when: { after_tool: update_recipe }
-//!     say: "Done: {{result}}"
-//!   - when: { user: break }
-//!     say: I was about to
-//!     fail: { kind: unavailable }
-//!   - say: I can write recipes.
+#![doc = include_str!("example.yaml")]
 //! ```
 //!
 //! # Which turn is played
 //! The first one whose conditions all hold. After tool results only what followed the last user message counts: then
-//! a turn needs `after_tool` or a `turn` above 1 to be played, so that a turn with calls is followed by its closing
+//! a turn needs `after_tool`, `result` or a `turn` above 1 to be played, so that a turn with calls is followed by its closing
 //! words and not by itself. Where no turn fits, the model says so, or `Done.` after results.
 //!
 //! | condition | holds when |
 //! |---|---|
 //! | `user` | the last user message contains the text, or one of the texts, in upper or lower case |
 //! | `after_tool` | one of the latest results is this tool's; `*` is any tool's |
+//! | `result` | the last result contains the text, or one of the texts, in upper or lower case |
 //! | `tool_offered` | the request offers this tool |
 //! | `turn` | this is the n-th answer to the last user message, counted from 1 |
 //!

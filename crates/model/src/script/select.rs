@@ -64,17 +64,15 @@ impl<'a> Scene<'a> {
     }
 
     fn fits(&self, when: &When) -> bool {
+        let turn_fits = when.turn.is_none_or(|turn| turn == self.turn);
         // Without this, a turn with calls would answer its own results for ever.
-        let speaks_of_results = when.after_tool.is_some() || when.turn.is_some_and(|turn| turn > 1);
-        if self.is_after_tools() && !speaks_of_results {
-            return false;
-        }
-        let user = self.user.to_lowercase();
-        (when.user.is_empty()
-            || when
-                .user
-                .iter()
-                .any(|text| user.contains(&text.to_lowercase())))
+        let speaks_of_results = when.after_tool.is_some()
+            || !when.result.is_empty()
+            || when.turn.is_some_and(|turn| turn > 1);
+        turn_fits
+            && (speaks_of_results || !self.is_after_tools())
+            && contains_one(&self.user, &when.user)
+            && contains_one(&self.result, &when.result)
             && when
                 .after_tool
                 .as_deref()
@@ -83,7 +81,6 @@ impl<'a> Scene<'a> {
                 .tool_offered
                 .as_deref()
                 .is_none_or(|tool| self.tools.contains(&tool))
-            && when.turn.is_none_or(|turn| turn == self.turn)
     }
 
     fn is_after(&self, tool: &str) -> bool {
@@ -133,6 +130,15 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// Whether the text contains one of these; no condition always holds.
+fn contains_one(text: &str, wanted: &[String]) -> bool {
+    let text = text.to_lowercase();
+    wanted.is_empty()
+        || wanted
+            .iter()
+            .any(|wanted| text.contains(&wanted.to_lowercase()))
+}
+
 fn text_of(content: &[Part]) -> String {
     content
         .iter()
@@ -149,6 +155,7 @@ mod tests {
     fn script() -> Script {
         let json = r#"{"turns": [
             {"when": {"user": ["Recipe", "cook"]}, "say": "recipe"},
+            {"when": {"after_tool": "write", "result": "declined"}, "say": "not written"},
             {"when": {"after_tool": "write"}, "say": "written"},
             {"when": {"after_tool": "*", "turn": 3}, "say": "third"},
             {"when": {"tool_offered": "map"}, "say": "map"},
@@ -185,6 +192,11 @@ mod tests {
         assert_eq!(
             chosen(vec![user(), called(), result("write")]).unwrap(),
             "written"
+        );
+        let declined = Message::tool_result("c", "write", "Declined by the user");
+        assert_eq!(
+            chosen(vec![user(), called(), declined]).unwrap(),
+            "not written"
         );
         assert_eq!(chosen(vec![user(), called(), result("other")]), None);
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Content parts in OpenAI's shapes.
 
-use serde::{Serialize, Serializer, ser::SerializeSeq};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{Part, Source};
@@ -10,24 +10,33 @@ pub(super) struct UserContent<'a>(pub(super) &'a [Part]);
 
 impl Serialize for UserContent<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            [] => serializer.serialize_str(""),
-            [Part::Text(text)] => serializer.serialize_str(text),
-            parts => {
-                let mut list = serializer.serialize_seq(None)?;
-                for part in parts {
-                    match part {
-                        Part::Text(text) => list.serialize_element(&Text { kind: "text", text })?,
-                        other => {
-                            if let Some(part) = media(other) {
-                                list.serialize_element(&part)?;
-                            }
-                        }
-                    }
-                }
-                list.end()
-            }
+        if let [Part::Text(text)] = self.0 {
+            return serializer.serialize_str(text);
         }
+        let parts: Vec<_> = self.0.iter().filter_map(entry).collect();
+        if parts.is_empty() {
+            serializer.serialize_str("")
+        } else {
+            parts.serialize(serializer)
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    Text {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        text: &'a str,
+    },
+    Media(Value),
+}
+
+fn entry(part: &Part) -> Option<Entry<'_>> {
+    match part {
+        Part::Text(text) => Some(Entry::Text { kind: "text", text }),
+        media_part => media(media_part).map(Entry::Media),
     }
 }
 
@@ -46,13 +55,6 @@ pub(super) fn result_text(parts: &[Part]) -> String {
         }
     }
     whole
-}
-
-#[derive(Serialize)]
-struct Text<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    text: &'a str,
 }
 
 fn media(part: &Part) -> Option<Value> {

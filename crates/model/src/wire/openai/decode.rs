@@ -63,6 +63,32 @@ impl Decoder {
         }
     }
 
+    /// Reads one server-sent event; false if there is none to read.
+    fn step(&mut self) -> bool {
+        if self.turn.is_over() {
+            return false;
+        }
+        match self.events.next_event() {
+            Some(Ok(event)) => {
+                if let Err(error) = self.read(&event.data, event.event.as_deref()) {
+                    self.turn.fail(error);
+                }
+                true
+            }
+            Some(Err(error)) => {
+                self.turn
+                    .fail(Error::of(ErrorKind::TooLarge).with_detail(error.to_string()));
+                true
+            }
+            None => {
+                if self.ending {
+                    self.end();
+                }
+                false
+            }
+        }
+    }
+
     fn read(&mut self, data: &[u8], event: Option<&str>) -> Result<(), Error> {
         let data = data.trim_ascii();
         if data.is_empty() {
@@ -201,6 +227,8 @@ impl Decode for Decoder {
     }
 
     fn finish(&mut self) {
+        // What is complete is read as such; only what is left can be half an event.
+        while self.step() {}
         self.ending = true;
         self.events.finish();
     }
@@ -210,21 +238,8 @@ impl Decode for Decoder {
             if let Some(event) = self.turn.next_event() {
                 return Some(event);
             }
-            if self.turn.is_over() {
-                return None;
-            }
-            match self.events.next_event() {
-                Some(Ok(event)) => {
-                    if let Err(error) = self.read(&event.data, event.event.as_deref()) {
-                        self.turn.fail(error);
-                    }
-                }
-                Some(Err(error)) => {
-                    self.turn
-                        .fail(Error::of(ErrorKind::TooLarge).with_detail(error.to_string()));
-                }
-                None if self.ending => self.end(),
-                None => return None,
+            if !self.step() {
+                return self.turn.next_event();
             }
         }
     }
