@@ -18,7 +18,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Returns the text: that of the text parts, joined by line feeds. Media parts have none.
+    /// Returns the text: that of the text parts, one after the other. Media parts have none.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         let parts = match self {
@@ -26,15 +26,13 @@ impl Content {
             Self::Parts(parts) => parts,
         };
         let mut texts = parts.iter().filter_map(ContentPart::text);
-        let Some(first) = texts.next() else {
-            return Cow::Borrowed("");
-        };
-        texts.fold(Cow::Borrowed(first), |joined, text| {
-            let mut joined = joined.into_owned();
-            joined.push('\n');
-            joined.push_str(text);
-            Cow::Owned(joined)
-        })
+        match (texts.next(), texts.next()) {
+            (None, _) => Cow::Borrowed(""),
+            (Some(only), None) => Cow::Borrowed(only),
+            (Some(first), Some(second)) => {
+                Cow::Owned([first, second].into_iter().chain(texts).collect())
+            }
+        }
     }
 
     /// Returns whether there is nothing in it at all.

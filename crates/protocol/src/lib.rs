@@ -3,14 +3,20 @@
 //! An agent answers a [`RunAgentInput`] with a stream of [`Event`]s.
 
 mod capabilities;
+mod chunks;
+mod compact;
 mod content;
+mod decode;
+mod dialect;
 mod event;
 mod input;
 mod json;
 mod message;
 mod outcome;
+mod replica;
 pub mod sse;
 mod tool;
+mod verifier;
 mod wire;
 
 pub use capabilities::{
@@ -19,10 +25,14 @@ pub use capabilities::{
     MultimodalOutputCapabilities, OutputCapabilities, ReasoningCapabilities, StateCapabilities,
     SubagentInfo, ToolsCapabilities, TransportCapabilities,
 };
+pub use chunks::Chunks;
+pub use compact::compact;
 pub use content::{
     AudioPart, Content, ContentPart, DataSource, DocumentPart, FileSource, ImagePart, Source,
     TextPart, UrlSource, VideoPart,
 };
+pub use decode::{DecodeError, Received};
+pub use dialect::Dialect;
 pub use event::{
     ActivityDelta, ActivitySnapshot, Base, Custom, EncryptedValueSubtype, Event, EventType,
     MessagesSnapshot, Raw, ReasoningEncryptedValue, ReasoningEnd, ReasoningMessageChunk,
@@ -39,7 +49,9 @@ pub use message::{
     SystemMessage, ToolMessage, UserMessage,
 };
 pub use outcome::{Interrupt, Outcome, ResumeEntry, ResumeStatus, SubagentOutcome, TokenUsage};
+pub use replica::Replica;
 pub use tool::{Context, FunctionCall, Tool, ToolCall};
+pub use verifier::{Rule, Verifier, Violation};
 pub use wire::{FieldError, Read, Warning};
 
 /// The protocol version that this crate speaks.

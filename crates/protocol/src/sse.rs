@@ -2,6 +2,9 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
+use crate::decode;
+use crate::{DecodeError, Received};
+
 /// The media type.
 pub const MEDIA_TYPE: &str = "text/event-stream";
 
@@ -34,4 +37,59 @@ pub fn frame(id: Option<&str>, json: &[u8]) -> Bytes {
     frame.put_slice(json);
     frame.put_slice(b"\n\n");
     frame.freeze()
+}
+
+/// Decodes events from an event stream, cut anywhere.
+///
+/// ```
+/// use antiphon_protocol::{EventType, sse};
+///
+/// let mut decoder = sse::Decoder::new(1 << 20);
+/// decoder.push(b"id: r1:0\ndata: {\"type\":\"RUN_STARTED\",\"threadId\":\"t1\",");
+/// assert!(decoder.next_event().is_none());
+/// decoder.push(b"\"runId\":\"r1\"}\n\n");
+/// let received = decoder.next_event().unwrap()?;
+/// assert_eq!(received.id.as_deref(), Some("r1:0"));
+/// assert_eq!(received.event.unwrap().kind(), EventType::RunStarted);
+/// # Ok::<(), antiphon_protocol::DecodeError>(())
+/// ```
+#[derive(Debug)]
+pub struct Decoder(antiphon_sse::Decoder);
+
+impl Decoder {
+    /// Makes a decoder that holds at most about `max_event_bytes` of one event.
+    #[must_use]
+    pub fn new(max_event_bytes: usize) -> Self {
+        Self(antiphon_sse::Decoder::new(max_event_bytes))
+    }
+
+    /// Takes the next bytes of the body.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.0.push(bytes);
+    }
+
+    /// Marks the end of the body. Events may be left to take afterwards.
+    pub fn finish(&mut self) {
+        self.0.finish();
+    }
+
+    /// Returns the next complete event, or `None` if more bytes are needed.
+    ///
+    /// # Errors
+    ///
+    /// A frame is too large, not JSON, or not an event. The run is lost then, even though more
+    /// frames may be left.
+    pub fn next_event(&mut self) -> Option<Result<Received, DecodeError>> {
+        let event = match self.0.next_event()? {
+            Ok(event) => event,
+            Err(error) => return Some(Err(DecodeError::Sse(error))),
+        };
+        Some(decode::from_json(event.id, &event.data))
+    }
+
+    /// Returns the id that a reconnect has to send as `Last-Event-ID`.
+    #[must_use]
+    pub fn last_event_id(&self) -> Option<&str> {
+        self.0.last_event_id()
+    }
 }

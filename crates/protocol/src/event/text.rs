@@ -1,6 +1,7 @@
 //! Text messages.
 
 use super::base::event;
+use crate::Role;
 use crate::wire::object::names;
 
 names! {
@@ -14,6 +15,17 @@ names! {
         Assistant = "assistant",
         /// The person.
         User = "user",
+    }
+}
+
+impl From<TextRole> for Role {
+    fn from(role: TextRole) -> Self {
+        match role {
+            TextRole::Developer => Self::Developer,
+            TextRole::System => Self::System,
+            TextRole::Assistant => Self::Assistant,
+            TextRole::User => Self::User,
+        }
     }
 }
 
