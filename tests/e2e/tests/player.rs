@@ -2,6 +2,7 @@
 
 use antiphon_e2e::{
     http::{HttpError, Request},
+    json::{list, merge},
     provider::{
         End, Provider, Reply, Tool, Write,
         chunks::{Call, calls, text},
@@ -49,7 +50,7 @@ fn body(events: &[Value]) -> String {
 
 fn judged(request: Value, body: &str) -> (Vec<String>, Run) {
     let base = Held {
-        messages: request["messages"].as_array().unwrap().clone(),
+        messages: list(&request, "messages").to_vec(),
         state: request["state"].clone(),
     };
     let mut run = Run::recorded(request, base, body.as_bytes());
@@ -69,20 +70,31 @@ fn a_good_stream_is_passed_and_folded() {
     );
 }
 
+/// The messages of the stream's snapshot.
+fn snapshot(events: &mut [Value]) -> &mut Vec<Value> {
+    events[10]["messages"]
+        .as_array_mut()
+        .expect("a snapshot has messages")
+}
+
 /// A way to break the good stream.
 type Breakage = (&'static str, fn(&mut Vec<Value>));
 
 const BREAKAGES: &[Breakage] = &[
-    ("another thread", |e| e[0]["threadId"] = json!("x")),
-    ("another run at the end", |e| e[11]["runId"] = json!("x")),
+    ("another thread", |e| {
+        e[0]["threadId"] = json!("x");
+    }),
+    ("another run at the end", |e| {
+        e[11]["runId"] = json!("x");
+    }),
     ("no version", |e| {
-        drop(e[0].as_object_mut().unwrap().remove("protocolVersion"))
+        merge(&mut e[0], &json!({"protocolVersion": null}));
     }),
     ("no start", |e| drop(e.remove(0))),
     ("no end", |e| drop(e.pop())),
     ("two ends", |e| e.push(e[11].clone())),
     ("something after the end", |e| {
-        e.push(json!({"type": "CUSTOM", "name": "late", "value": 1}))
+        e.push(json!({"type": "CUSTOM", "name": "late", "value": 1}));
     }),
     ("a text that is not closed", |e| drop(e.remove(3))),
     ("a call that is not closed", |e| drop(e.remove(6))),
@@ -92,16 +104,24 @@ const BREAKAGES: &[Breakage] = &[
     }),
     ("content before the start", |e| e.swap(1, 2)),
     ("a second start", |e| e.insert(2, e[1].clone())),
-    ("an empty delta", |e| e[2]["delta"] = json!("")),
-    ("a null member", |e| e[1]["name"] = Value::Null),
-    ("an unknown member", |e| e[1]["colour"] = json!("red")),
-    ("an unknown event", |e| {
-        e.insert(1, json!({"type": "QUANTUM_EVENT"}))
+    ("an empty delta", |e| {
+        e[2]["delta"] = json!("");
     }),
-    ("a wrong type", |e| e[2]["messageId"] = json!(7)),
+    ("a null member", |e| {
+        e[1]["name"] = Value::Null;
+    }),
+    ("an unknown member", |e| {
+        e[1]["colour"] = json!("red");
+    }),
+    ("an unknown event", |e| {
+        e.insert(1, json!({"type": "QUANTUM_EVENT"}));
+    }),
+    ("a wrong type", |e| {
+        e[2]["messageId"] = json!(7);
+    }),
     ("a result before the end of its call", |e| e.swap(6, 7)),
     ("a result for a call that was not made", |e| {
-        e[7]["toolCallId"] = json!("c9")
+        e[7]["toolCallId"] = json!("c9");
     }),
     ("a second result", |e| {
         let mut again = e[7].clone();
@@ -120,28 +140,28 @@ const BREAKAGES: &[Breakage] = &[
         e.remove(10);
     }),
     ("the page's call answered by the server", |e| {
-        e[4]["toolCallName"] = json!("page_tool")
+        e[4]["toolCallName"] = json!("page_tool");
     }),
     ("a delta that does not apply", |e| {
-        e[8]["delta"][0]["op"] = json!("replace")
+        e[8]["delta"][0]["op"] = json!("replace");
     }),
     ("a snapshot that drops a message", |e| {
-        drop(e[10]["messages"].as_array_mut().unwrap().remove(1));
+        snapshot(e).remove(1);
     }),
     ("a snapshot that drops the question", |e| {
-        drop(e[10]["messages"].as_array_mut().unwrap().remove(0));
+        snapshot(e).remove(0);
     }),
     ("a snapshot that changes a text", |e| {
-        e[10]["messages"][1]["content"] = json!("Lock")
+        e[10]["messages"][1]["content"] = json!("Lock");
     }),
     ("a snapshot that changes arguments", |e| {
         e[10]["messages"][1]["toolCalls"][0]["function"]["arguments"] = json!("{\"a\":2}");
     }),
     ("a snapshot in another order", |e| {
-        e[10]["messages"].as_array_mut().unwrap().swap(0, 1)
+        snapshot(e).swap(0, 1);
     }),
     ("pending calls that were answered", |e| {
-        e[11]["outcome"]["pendingToolCallIds"] = json!(["c1"])
+        e[11]["outcome"]["pendingToolCallIds"] = json!(["c1"]);
     }),
     ("an interrupt without snapshots", |e| {
         e.truncate(7);
@@ -191,9 +211,9 @@ fn the_bytes_of_a_stream_are_judged_too() {
 #[test]
 fn an_old_peer_is_sent_nothing_it_cannot_read() {
     let mut asked = request();
-    asked.as_object_mut().unwrap().remove("protocolVersion");
+    merge(&mut asked, &json!({"protocolVersion": null}));
     let mut events = good();
-    events[0].as_object_mut().unwrap().remove("protocolVersion");
+    merge(&mut events[0], &json!({"protocolVersion": null}));
     let (problems, _) = judged(asked.clone(), &body(&events));
     assert_eq!(problems, [""; 0]);
     events[11]["outcome"] = json!({"type": "cancelled"});
@@ -221,11 +241,8 @@ fn ids_are_new_in_the_whole_thread() {
 
 /// Posts to the fake provider as a server would.
 async fn ask(provider: &Provider, path: &str) -> Result<(u16, String), HttpError> {
-    let addr = provider
-        .url()
-        .trim_start_matches("http://")
-        .parse()
-        .unwrap();
+    let addr = provider.url().trim_start_matches("http://").parse();
+    let addr = addr.expect("the URL of the provider is an address");
     let request = Request::post(
         path,
         &json!({"stream": true, "messages": [{"role": "user", "content": "hi"}]}),
@@ -277,11 +294,8 @@ async fn the_fake_provider_cuts_and_hangs_as_it_is_told() {
             .contains("Half")
     );
     provider.answer(|_| Reply::stream(vec![Write::Hold]));
-    let addr = provider
-        .url()
-        .trim_start_matches("http://")
-        .parse()
-        .unwrap();
+    let addr = provider.url().trim_start_matches("http://").parse();
+    let addr = addr.expect("the URL of the provider is an address");
     let request = Request::post("/v1/chat/completions", &json!({}));
     let response = request.send(addr).await.unwrap();
     assert_eq!((response.status, provider.open_streams()), (200, 1));
