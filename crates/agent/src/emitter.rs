@@ -1,0 +1,88 @@
+//! The way from a run to its log: every event passes here, through the middleware.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use antiphon_protocol::Event;
+
+use crate::log::RunLog;
+use crate::middleware::{Filter, Outgoing, is_fixed};
+use crate::tool::StateChange;
+
+/// Sends a run's events.
+pub(crate) struct Emitter {
+    log: Arc<RunLog>,
+    filters: Mutex<Filters>,
+}
+
+#[derive(Default)]
+struct Filters {
+    chain: Vec<Box<dyn Filter>>,
+    changes: Vec<StateChange>,
+}
+
+impl Emitter {
+    pub(crate) fn new(log: Arc<RunLog>) -> Self {
+        Self {
+            log,
+            filters: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn log(&self) -> &RunLog {
+        &self.log
+    }
+
+    pub(crate) fn shared_log(&self) -> Arc<RunLog> {
+        Arc::clone(&self.log)
+    }
+
+    pub(crate) fn filter(&self, chain: Vec<Box<dyn Filter>>) {
+        self.filters
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .chain = chain;
+    }
+
+    /// Sends an event.
+    pub(crate) fn emit(&self, event: impl Into<Event>) {
+        let event = event.into();
+        let mut filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
+        if filters.chain.is_empty() {
+            return self.log.push(event);
+        }
+        let Filters { chain, changes } = &mut *filters;
+        let fixed = is_fixed(event.kind()).then(|| event.clone());
+        let mut events = vec![event];
+        for filter in chain {
+            let mut out = Outgoing::default();
+            events
+                .into_iter()
+                .for_each(|event| filter.event(event, &mut out));
+            events = out.events;
+            changes.append(&mut out.changes);
+        }
+        if let Some(fixed) = fixed {
+            events.retain(|event| !is_fixed(event.kind()));
+            events.push(fixed);
+        }
+        events.into_iter().for_each(|event| self.log.push(event));
+    }
+
+    /// The state changes that the middleware asked for since the last time.
+    pub(crate) fn take_changes(&self) -> Vec<StateChange> {
+        std::mem::take(
+            &mut self
+                .filters
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .changes,
+        )
+    }
+}
+
+impl fmt::Debug for Emitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Emitter").finish_non_exhaustive()
+    }
+}

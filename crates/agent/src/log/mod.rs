@@ -1,0 +1,240 @@
+//! The log of one run: what it sent, encoded once, for any number of readers.
+//!
+//! A run writes here and nowhere else; it never waits for a reader. The log keeps a bounded window of
+//! frames and, beside it, the [`Replica`] that the run's events fold into, so that a reader who comes
+//! late or falls behind is given snapshots of the present and goes on from there.
+
+mod join;
+mod reader;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use antiphon_protocol::{Event, EventType, Message, Replica, Verifier};
+use bytes::Bytes;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+pub use join::Joined;
+pub use reader::{Batch, Reader};
+
+/// How many bytes of frames a log keeps for readers that are behind.
+const WINDOW_BYTES: usize = 4 << 20;
+/// How many frames a log keeps for readers that are behind.
+const WINDOW_FRAMES: usize = 16_384;
+
+/// One event as it goes out.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// Its number in the run, from 1.
+    pub sequence: u64,
+    /// Its type.
+    pub kind: EventType,
+    sse: Bytes,
+    json: (usize, usize),
+}
+
+impl Frame {
+    /// The event as a server-sent event, with its `id:`.
+    #[must_use]
+    pub fn sse(&self) -> Bytes {
+        self.sse.clone()
+    }
+
+    /// The event as JSON.
+    #[must_use]
+    pub fn json(&self) -> Bytes {
+        self.sse.slice(self.json.0..self.json.1)
+    }
+
+    fn encode(run_id: &str, sequence: u64, event: &Event) -> Self {
+        let mut sse = Vec::with_capacity(192);
+        if sequence > 0 {
+            sse.extend_from_slice(b"id: ");
+            sse.extend_from_slice(run_id.as_bytes());
+            sse.push(b':');
+            sse.extend_from_slice(sequence.to_string().as_bytes());
+            sse.push(b'\n');
+        }
+        sse.extend_from_slice(b"data: ");
+        let start = sse.len();
+        serde_json::to_writer(&mut sse, event).expect("maps with string keys are always JSON");
+        let json = (start, sse.len());
+        sse.extend_from_slice(b"\n\n");
+        Self {
+            sequence,
+            kind: event.kind(),
+            sse: sse.into(),
+            json,
+        }
+    }
+}
+
+/// The log of one run.
+pub struct RunLog {
+    run_id: String,
+    inner: Mutex<Inner>,
+    news: Notify,
+    readers: AtomicUsize,
+    /// Cancelled when the last reader leaves before the end.
+    abandoned: Option<CancellationToken>,
+}
+
+struct Inner {
+    frames: VecDeque<Frame>,
+    bytes: usize,
+    next: u64,
+    replica: Replica,
+    started: Option<Event>,
+    ended: bool,
+    verifier: Option<Verifier>,
+}
+
+impl RunLog {
+    /// An empty log. `abandoned` is cancelled when the last reader leaves before the run has ended.
+    #[must_use]
+    pub fn new(run_id: impl Into<String>, abandoned: Option<CancellationToken>) -> Self {
+        let inner = Inner {
+            frames: VecDeque::new(),
+            bytes: 0,
+            next: 1,
+            replica: Replica::new(Vec::new(), Value::Object(serde_json::Map::new())),
+            started: None,
+            ended: false,
+            verifier: cfg!(debug_assertions).then(Verifier::producer),
+        };
+        Self {
+            run_id: run_id.into(),
+            inner: Mutex::new(inner),
+            news: Notify::new(),
+            readers: AtomicUsize::new(0),
+            abandoned,
+        }
+    }
+
+    /// A log for what was recorded before. It restates a run, so the order of a live run does not
+    /// bind it.
+    #[must_use]
+    pub(crate) fn replay(run_id: impl Into<String>) -> Self {
+        let log = Self::new(run_id, None);
+        log.inner().verifier = None;
+        log
+    }
+
+    /// The run's id.
+    #[must_use]
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Sets what the reader of this run holds before its first event.
+    pub(crate) fn begin_with(&self, messages: Vec<Message>, state: Value) {
+        self.inner().replica = Replica::new(messages, state);
+    }
+
+    /// Adds an event. After the terminal event nothing is taken any more.
+    pub(crate) fn push(&self, event: Event) {
+        let mut inner = self.inner();
+        if inner.ended {
+            return;
+        }
+        inner.verify(&event);
+        for warning in inner.replica.apply(&event) {
+            tracing::error!(run = self.run_id, %warning, "an event does not apply to what the readers hold");
+        }
+        let frame = Frame::encode(&self.run_id, inner.next, &event);
+        inner.next += 1;
+        inner.bytes += frame.sse.len();
+        inner.frames.push_back(frame);
+        while inner.frames.len() > 1
+            && (inner.bytes > WINDOW_BYTES || inner.frames.len() > WINDOW_FRAMES)
+        {
+            let dropped = inner.frames.pop_front().map_or(0, |frame| frame.sse.len());
+            inner.bytes -= dropped;
+        }
+        match event.kind() {
+            EventType::RunStarted => inner.started = Some(event),
+            EventType::RunFinished | EventType::RunError => inner.ended = true,
+            _ => {}
+        }
+        drop(inner);
+        self.news.notify_waiters();
+    }
+
+    /// Whether the terminal event is there.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.inner().ended
+    }
+
+    /// How many readers there are.
+    #[must_use]
+    pub fn readers(&self) -> usize {
+        self.readers.load(Ordering::Acquire)
+    }
+
+    /// Whether the page's state, as the events so far left it, equals `state`.
+    pub(crate) fn shows(&self, state: &Value) -> bool {
+        self.inner().replica.state() == state
+    }
+
+    /// Looks at the state that readers hold.
+    pub(crate) fn with_state<R>(&self, look: impl FnOnce(&Value) -> R) -> R {
+        look(self.inner().replica.state())
+    }
+
+    /// Whether a patch applies to the state that readers hold.
+    pub(crate) fn accepts(&self, patch: &antiphon_state::Patch) -> bool {
+        let inner = self.inner();
+        let mut state = inner.replica.state().clone();
+        drop(inner);
+        patch.apply(&mut state).is_ok()
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // A panic while the lock was held leaves the log as of the last whole event.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn leave(&self) {
+        if self.readers.fetch_sub(1, Ordering::AcqRel) == 1
+            && let Some(abandoned) = &self.abandoned
+            && !self.has_ended()
+        {
+            abandoned.cancel();
+        }
+    }
+
+    fn enter(self: &Arc<Self>, next: u64) -> Reader {
+        self.readers.fetch_add(1, Ordering::AcqRel);
+        Reader::new(Arc::clone(self), next)
+    }
+}
+
+impl Inner {
+    /// In debug builds an illegal event is a bug of ours and ends the test that made it.
+    fn verify(&mut self, event: &Event) {
+        if let Some(verifier) = &mut self.verifier
+            && let Err(violation) = verifier.check(event)
+        {
+            panic!("the run sent an illegal event: {violation} ({event:?})");
+        }
+    }
+
+    fn first(&self) -> u64 {
+        self.frames
+            .front()
+            .map_or(self.next, |frame| frame.sequence)
+    }
+}
+
+impl fmt::Debug for RunLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunLog")
+            .field("run_id", &self.run_id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,295 @@
+//! From a request to a run: everything that may refuse it happens here, before the first event and
+//! before anything executes.
+
+use std::sync::{Arc, OnceLock};
+
+use antiphon_protocol::{
+    Event, Message, MessagesSnapshot, RunAgentInput, StateSnapshot, ToolMessage,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::conversation::Conversation;
+use super::decision::Pending;
+use super::intake::{Intake, Plan};
+use super::opening::run_started;
+use super::shared::SharedState;
+use super::{LEASE, PageTools, Purpose, Run};
+use crate::agent::{BuiltAgent, History, OnDisconnect};
+use crate::canonical;
+use crate::clock::{Clock, Ids, SystemClock, UniqueIds};
+use crate::context::Facts;
+use crate::emitter::Emitter;
+use crate::error::Refusal;
+use crate::log::RunLog;
+use crate::store::{
+    self, Claim, Commit, Interaction, Lease, Opened, RunRecord, RunStatus, Store, Thread, ThreadKey,
+};
+
+/// What runs need beside their agent.
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+    owner: String,
+}
+
+/// The answer to an accepted request.
+#[derive(Debug)]
+pub enum Accepted {
+    /// A run to play.
+    Run(Box<Run>),
+    /// What was recorded before: snapshots and the ending. Nothing executes.
+    Replay(Arc<RunLog>),
+}
+
+/// A thread with a request taken into it, and what has to be stored of that.
+pub(super) struct Start {
+    pub(super) purpose: Purpose,
+    pub(super) conversation: Conversation,
+    pub(super) shared: SharedState,
+    pub(super) pending: Vec<Pending>,
+    pub(super) open: Vec<Interaction>,
+    /// Results that were made for the thread since its last run.
+    pub(super) told: Vec<ToolMessage>,
+    pub(super) commit: Commit,
+    /// What the page holds before the first event.
+    pub(super) held_messages: Vec<Message>,
+    pub(super) held_state: Value,
+    /// The response that this run continues.
+    pub(super) response_id: Option<String>,
+    /// Whether a person declined a call.
+    pub(super) declined: bool,
+}
+
+impl Runtime {
+    /// A runtime on a store, with the system's clock.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        let ids = Arc::new(UniqueIds);
+        let owner = ids.next("server");
+        Self {
+            store,
+            clock: Arc::new(SystemClock),
+            ids,
+            owner,
+        }
+    }
+
+    /// The same with another clock and other ids, for tests.
+    #[must_use]
+    pub fn with(mut self, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        self.clock = clock;
+        self.ids = ids;
+        self
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    pub(super) fn owner(&self) -> String {
+        self.owner.clone()
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// Accepts a request: checks it against the thread, stores its input, and makes it a run.
+    ///
+    /// Do not drop the future half-way: the thread would stay claimed until its lease lapses.
+    ///
+    /// # Errors
+    /// A [`Refusal`]; then nothing of the request was stored and nothing of it executes.
+    pub async fn accept(
+        &self,
+        agent: Arc<BuiltAgent>,
+        user: &str,
+        input: RunAgentInput,
+    ) -> Result<Accepted, Refusal> {
+        super::intake::check(&agent, &input)?;
+        let key = ThreadKey::new(user, &input.thread_id);
+        let claim = Claim {
+            key,
+            owner: self.owner.clone(),
+            run_id: input.run_id.clone(),
+            ttl: LEASE,
+        };
+        let (lease, thread, earlier) = match self.store.open(claim).await? {
+            Opened::Ours(lease, thread, earlier) => (lease, thread, earlier),
+            Opened::Busy { run_id } => return Err(Refusal::busy(&run_id)),
+        };
+        let accepted = self
+            .accept_on(agent, &lease, *thread, earlier.map(|run| *run), input)
+            .await;
+        if !matches!(accepted, Ok(Accepted::Run(_))) {
+            self.store.release(&lease).await?;
+        }
+        accepted
+    }
+
+    async fn accept_on(
+        &self,
+        agent: Arc<BuiltAgent>,
+        lease: &Lease,
+        thread: Thread,
+        earlier: Option<RunRecord>,
+        mut input: RunAgentInput,
+    ) -> Result<Accepted, Refusal> {
+        let input_hash = input_hash(&input);
+        if let Some(ended) = earlier
+            .as_ref()
+            .filter(|run| repeats(run, &input, &input_hash))
+        {
+            return Ok(Accepted::Replay(replay(
+                &agent,
+                &thread,
+                ended.ending.as_ref(),
+                &input,
+            )));
+        }
+        let (thread, told) = self.expire(&agent, lease, thread).await?;
+        let intake = Intake {
+            agent: &agent,
+            clock: &*self.clock,
+            ids: &*self.ids,
+            store: &*self.store,
+        };
+        let plan = match intake.plan(thread, told, &mut input).await? {
+            Plan::Run(plan) => plan,
+            Plan::Replay(thread) => {
+                return Ok(Accepted::Replay(replay(&agent, &thread, None, &input)));
+            }
+        };
+        let attempt = earlier.map_or(1, |run| run.attempt + 1);
+        let record = RunRecord {
+            key: lease.key.clone(),
+            run_id: input.run_id.clone(),
+            attempt,
+            agent: agent.name.clone(),
+            response_id: plan
+                .response_id
+                .clone()
+                .unwrap_or_else(|| self.ids.next("resp")),
+            status: RunStatus::Running,
+            input_hash,
+            invocation: json!({ "tools": input.tools, "context": input.context, "forwardedProps": input.forwarded_props }),
+            ending: None,
+            started_at: self.clock.now(),
+            ended_at: None,
+        };
+        let run = self.start(agent, lease, record, *plan, input).await?;
+        Ok(Accepted::Run(Box::new(run)))
+    }
+
+    /// Stores the input and makes the run.
+    pub(super) async fn start(
+        &self,
+        agent: Arc<BuiltAgent>,
+        lease: &Lease,
+        record: RunRecord,
+        plan: Start,
+        input: RunAgentInput,
+    ) -> store::Result<Run> {
+        let cancel = CancellationToken::new();
+        let leaves = agent.on_disconnect() == OnDisconnect::Cancel;
+        let log = Arc::new(RunLog::new(&record.run_id, leaves.then(|| cancel.clone())));
+        log.begin_with(plan.held_messages, plan.held_state);
+        let page_tools = PageTools::new(&input.tools);
+        let facts = Facts {
+            agent: agent.name.clone(),
+            key: record.key.clone(),
+            run_id: record.run_id.clone(),
+            response_id: record.response_id.clone(),
+            resources: agent.settings.resources.clone(),
+            input: Arc::new(input),
+            metadata: OnceLock::new(),
+        };
+        let mut run = Run {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            ids: Arc::clone(&self.ids),
+            facts: Arc::new(facts),
+            emitter: Arc::new(Emitter::new(log)),
+            cancel,
+            lease: lease.clone(),
+            record,
+            purpose: plan.purpose,
+            conversation: plan.conversation,
+            shared: plan.shared,
+            pending: plan.pending,
+            open: plan.open,
+            told: plan.told,
+            began: Vec::new(),
+            executing: Vec::new(),
+            writer: None,
+            page_tools,
+            usage: Vec::new(),
+            turns: 0,
+            calls: 0,
+            answered: false,
+            declined: plan.declined,
+            agent,
+        };
+        run.show_pending();
+        if run.purpose == Purpose::Turn {
+            let mut commit = plan.commit;
+            commit.run = Some(run.record.clone());
+            run.commit(commit).await?;
+        }
+        Ok(run)
+    }
+}
+
+/// Whether a request only repeats one whose run has ended.
+fn repeats(run: &RunRecord, input: &RunAgentInput, input_hash: &str) -> bool {
+    run.status != RunStatus::Running && input.resume.is_empty() && run.input_hash == input_hash
+}
+
+/// What tells a repeated request from a new attempt. The answers of a resume are not part of it: a
+/// resume is never a repetition, and a private value leaves no trace.
+fn input_hash(input: &RunAgentInput) -> String {
+    canonical::hash(&json!({
+        "messages": input.messages,
+        "state": input.state,
+        "tools": input.tools,
+        "context": input.context,
+        "forwardedProps": input.forwarded_props,
+    }))
+}
+
+/// A log that shows the thread as it stands and ends as recorded, or with success.
+fn replay(
+    agent: &BuiltAgent,
+    thread: &Thread,
+    ending: Option<&Value>,
+    input: &RunAgentInput,
+) -> Arc<RunLog> {
+    let log = RunLog::replay(&input.run_id);
+    log.push(run_started(&input.thread_id, &input.run_id));
+    let state = thread
+        .state
+        .clone()
+        .unwrap_or_else(|| Value::Object(agent.initial.clone()));
+    log.push(StateSnapshot::new(SharedState::shown(agent, state, &thread.calls)).into());
+    if agent.settings.history != History::Client {
+        let messages = thread
+            .messages
+            .iter()
+            .map(|stored| stored.message.clone())
+            .collect::<Vec<_>>();
+        log.push(MessagesSnapshot::new(messages).into());
+    }
+    log.push(
+        ending
+            .and_then(|ending| serde_json::from_value::<Event>(ending.clone()).ok())
+            .unwrap_or_else(|| super::pause::standing(agent, thread, input)),
+    );
+    Arc::new(log)
+}

@@ -1,0 +1,290 @@
+//! Tool calls: proposed by the model, decided, run or asked about, and settled.
+
+use std::sync::Arc;
+
+use antiphon_protocol::{Content, ToolCallResult, ToolMessage};
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use super::Run;
+use super::decision::{Pending, Step};
+use super::execute::{Done, Job, Work};
+use super::mapped::{self, Settled};
+use super::question::Asker;
+use super::turn::WrittenCall;
+use crate::agent::OnDecline;
+use crate::error::Failure;
+use crate::store::{Call, CallPhase, Commit, InteractionKind};
+use crate::tool::ToolOutput;
+
+impl Run {
+    /// Takes a call of the model into the run. Its prediction shows until it is settled.
+    pub(super) fn propose(&mut self, written: WrittenCall, index: usize, complete: bool) {
+        self.calls += 1;
+        let millis = self.clock.now().as_millisecond();
+        let call = Call {
+            id: written.id,
+            run_id: self.record.run_id.clone(),
+            place: (millis << 10) + i64::try_from(index).unwrap_or(i64::MAX >> 20),
+            message_id: written.message_id,
+            tool: written.tool,
+            arguments: written.arguments,
+            phase: CallPhase::Proposed,
+        };
+        self.began.push(call.id.clone());
+        let mut pending = Pending::new(call);
+        if !complete {
+            pending.refused =
+                Some("the model's answer was cut off, so the call was not made".to_owned());
+        } else if self.calls > self.agent.settings.limits.calls {
+            pending.refused = Some("the run made too many tool calls".to_owned());
+        } else {
+            self.show(&pending.call);
+        }
+        self.pending.push(pending);
+    }
+
+    /// Shows what the unsettled calls of earlier runs would make of the state.
+    pub(super) fn show_pending(&mut self) {
+        let calls: Vec<Call> = self
+            .pending
+            .iter()
+            .map(|pending| pending.call.clone())
+            .collect();
+        for call in calls {
+            let (keys, _) = self.overlay(&call);
+            self.shared.predict(&call.id, keys);
+        }
+    }
+
+    /// Shows what a call would make of the state, until it is settled.
+    fn show(&mut self, call: &Call) {
+        let (keys, events) = self.overlay(call);
+        self.shared.predict(&call.id, keys);
+        events
+            .into_iter()
+            .for_each(|event| self.emitter.emit(event));
+    }
+
+    /// Decides every call that is not settled, runs what may run, and settles what has a result.
+    /// Afterwards only calls are left that wait for someone.
+    pub(super) async fn settle_calls(&mut self) -> Result<(), Failure> {
+        while self
+            .pending
+            .iter()
+            .any(|pending| !pending.asked || pending.decision.is_some())
+        {
+            let (settled, jobs, commit) = self.decide();
+            let settled: Vec<Settled> = settled
+                .into_iter()
+                .map(|done| self.conclude(done))
+                .collect();
+            self.store_and_tell(settled, commit).await?;
+            self.run_jobs(jobs).await?;
+        }
+        if std::mem::take(&mut self.declined) && self.agent.settings.on_decline == OnDecline::Stop {
+            return Err(Failure::new(
+                "approval_declined",
+                "a person declined the call",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The next step of every call. What is about to run counts as executing from the commit on
+    /// that goes with it.
+    fn decide(&mut self) -> (Vec<Done>, Vec<Job>, Commit) {
+        let (mut settled, mut jobs, mut commit) = (Vec::new(), Vec::new(), Commit::default());
+        let base = Arc::new(self.shared.committed().clone());
+        for mut pending in std::mem::take(&mut self.pending) {
+            let step = pending.step(&self.agent, &self.page_tools.names);
+            match step {
+                Step::Settle(result) => {
+                    let result = result.map(|text| ToolOutput::new(text.into()));
+                    settled.push(Done::new(pending.call, result));
+                    continue;
+                }
+                Step::Take {
+                    message,
+                    failed,
+                    from_page,
+                } => {
+                    settled.push(Done::delivered(pending.call, message, failed, from_page));
+                    continue;
+                }
+                Step::Execute { arguments } => {
+                    jobs.push(self.job(&mut pending.call, Work::Execute(arguments), &base));
+                }
+                Step::Deliver { value } => {
+                    jobs.push(self.job(&mut pending.call, Work::Deliver(value), &base))
+                }
+                Step::Begin { arguments } => {
+                    jobs.push(self.job(&mut pending.call, Work::Begin(arguments), &base))
+                }
+                Step::Ask { kind, arguments } => {
+                    let asker = self.asker();
+                    let interaction =
+                        asker.ask(self.ids.next(prefix(kind)), kind, &pending.call, &arguments);
+                    commit.interactions.push(interaction.clone());
+                    self.open.push(interaction);
+                    pending.asked = true;
+                }
+                Step::Wait => {}
+            }
+            commit.calls.push(pending.call.clone());
+            if pending.call.phase == CallPhase::Proposed {
+                self.pending.push(pending);
+            }
+        }
+        (settled, jobs, commit)
+    }
+
+    pub(super) fn asker(&self) -> Asker<'_> {
+        Asker {
+            agent: &self.agent,
+            key: &self.record.key,
+            run_id: &self.record.run_id,
+            response_id: &self.record.response_id,
+            now: self.clock.now(),
+        }
+    }
+
+    fn job(&self, call: &mut Call, work: Work, base: &Arc<serde_json::Value>) -> Job {
+        call.phase = CallPhase::Executing;
+        let scope = self.scope(call.id.clone(), Arc::clone(base));
+        Job {
+            call: call.clone(),
+            work,
+            scope,
+            agent: Arc::clone(&self.agent),
+        }
+    }
+
+    /// Runs jobs side by side and settles each as it ends.
+    async fn run_jobs(&mut self, jobs: Vec<Job>) -> Result<(), Failure> {
+        self.executing = jobs.iter().map(|job| job.call.clone()).collect();
+        let width = self.agent.settings.limits.parallel_calls.max(1);
+        let mut running = stream::iter(jobs.into_iter().map(Job::run)).buffer_unordered(width);
+        while let Some(done) = running.next().await {
+            if done.began {
+                self.wait_for_system(done.call).await?;
+                continue;
+            }
+            let settled = self.conclude(done);
+            self.store_and_tell(vec![settled], Commit::default())
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// The work of another system has begun: from here on its result is waited for.
+    async fn wait_for_system(&mut self, mut call: Call) -> Result<(), Failure> {
+        self.executing.retain(|executing| executing.id != call.id);
+        call.phase = CallPhase::Proposed;
+        let arguments = self
+            .agent
+            .tools
+            .arguments(&call.tool, &call.arguments)
+            .unwrap_or_default();
+        let kind = InteractionKind::ExternalWait;
+        let interaction = self
+            .asker()
+            .ask(self.ids.next(prefix(kind)), kind, &call, &arguments);
+        let commit = Commit {
+            calls: vec![call.clone()],
+            interactions: vec![interaction.clone()],
+            ..Commit::default()
+        };
+        self.commit(commit).await?;
+        self.open.push(interaction);
+        self.pending.push(Pending {
+            asked: true,
+            ..Pending::new(call)
+        });
+        Ok(())
+    }
+
+    /// Stores results with the state they make, then sends them.
+    async fn store_and_tell(
+        &mut self,
+        settled: Vec<Settled>,
+        mut commit: Commit,
+    ) -> Result<(), Failure> {
+        for one in &settled {
+            commit.calls.push(one.call.clone());
+            self.conversation
+                .push_result(one.message.clone(), one.failed);
+        }
+        self.commit(commit).await?;
+        for one in settled {
+            self.executing
+                .retain(|executing| executing.id != one.call.id);
+            self.tell(one);
+        }
+        Ok(())
+    }
+
+    pub(super) fn tell(&self, settled: Settled) {
+        // A page's own result is known to the page: it sent it.
+        if !settled.from_page {
+            let ToolMessage {
+                id,
+                tool_call_id,
+                content,
+                ..
+            } = settled.message;
+            self.emitter
+                .emit(ToolCallResult::new(id, tool_call_id, content));
+        }
+        for event in settled.events {
+            self.tell_mapped(event);
+        }
+        self.restate(settled.predicted);
+    }
+
+    /// A call's result with all that follows from it for the state.
+    pub(super) fn conclude(&mut self, done: Done) -> Settled {
+        self.shared.forget(&done.call.id);
+        let predicted = self.agent.settings.mappings.predicts(&done.call.tool);
+        let mut call = done.call;
+        let applied = done.result.and_then(|output| {
+            let events = self.apply(&call, &output, done.changes)?;
+            Ok((
+                mapped::content(&output, self.agent.settings.limits.result_bytes),
+                events,
+            ))
+        });
+        let failed = applied.is_err();
+        let (content, events) =
+            applied.unwrap_or_else(|why| (failed_content(&call.tool, &why), Vec::new()));
+        call.phase = CallPhase::Settled;
+        let message = match done.message {
+            // Its own words stay, also where the state could not take them.
+            Some(message) => message,
+            None => ToolMessage::new(self.ids.next("res"), &call.id, content),
+        };
+        Settled {
+            call,
+            message,
+            failed,
+            events,
+            predicted,
+            from_page: done.from_page,
+        }
+    }
+}
+
+/// How a failed call reads for the model and the page.
+pub(super) fn failed_content(tool: &str, why: &str) -> Content {
+    Content::Text(format!("Error: tool {tool:?}: {why}"))
+}
+
+fn prefix(kind: InteractionKind) -> &'static str {
+    match kind {
+        InteractionKind::Approval => "approval",
+        InteractionKind::Question => "question",
+        InteractionKind::ClientTool | InteractionKind::PrivateInput => "client_tool",
+        InteractionKind::ExternalWait => "wait",
+        InteractionKind::OutcomeUnknown => "outcome",
+    }
+}

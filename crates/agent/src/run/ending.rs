@@ -1,0 +1,170 @@
+//! The ends of a run. Each closes what is open, stores the ending, gives the thread back and then
+//! sends one terminal event.
+
+use antiphon_protocol::{Event, MessagesSnapshot, Outcome, RunError, RunFinished, TokenUsage};
+
+use super::Run;
+use super::execute::Done;
+use super::mapped::Settled;
+use crate::error::Failure;
+use crate::store::{Commit, InteractionStatus, RunStatus};
+
+impl Run {
+    /// The run did what it was asked.
+    pub(super) async fn end_finished(&mut self) -> Result<(), Failure> {
+        self.apply_middleware_changes()?;
+        let mut finished = RunFinished::new(&self.record.key.thread, &self.record.run_id);
+        finished.outcome = Some(Outcome::Success {
+            pending_tool_call_ids: None,
+        });
+        finished.usage = self.usage_so_far();
+        let finished = Event::from(finished);
+        self.store_ending(RunStatus::Finished, &finished, Commit::default())
+            .await?;
+        self.restate(true);
+        self.emitter.emit(finished);
+        Ok(())
+    }
+
+    fn apply_middleware_changes(&mut self) -> Result<(), Failure> {
+        let changes = self.emitter.take_changes();
+        let rules = Self::rules(&self.agent);
+        self.shared.change(changes, rules).map_err(|why| {
+            tracing::error!(
+                run = self.record.run_id,
+                why,
+                "a middleware's state change was refused"
+            );
+            Failure::new("state_invalid", "the shared state could not be changed")
+        })
+    }
+
+    /// The run failed. Nothing of the cut turn stays in the thread, and every prediction is taken back.
+    pub(super) async fn end_failed(&mut self, failure: Failure) {
+        tracing::info!(
+            run = self.record.run_id,
+            code = failure.code,
+            "the run failed: {failure}"
+        );
+        if let Some(mut writer) = self.writer.take() {
+            writer.close();
+        }
+        let settled = self.abandon("the run ended before the call was done");
+        let mut error = RunError::new(&failure.message);
+        error.code = Some(failure.code.to_owned());
+        error.usage = self.usage_so_far();
+        let mut metadata = antiphon_protocol::Metadata::new();
+        metadata.insert(
+            "correlationId".to_owned(),
+            self.record.response_id.clone().into(),
+        );
+        error.base.metadata = Some(metadata);
+        self.end_early(RunStatus::Failed, settled, error.into())
+            .await;
+    }
+
+    /// The run was cancelled. What the model had said by then stays; its unfinished calls do not.
+    pub(super) async fn end_cancelled(&mut self) {
+        let mut cut_calls = false;
+        if let Some(writer) = self.writer.take() {
+            let written = writer.into_written();
+            cut_calls = !written.calls.is_empty();
+            written
+                .spoken()
+                .into_iter()
+                .for_each(|message| self.conversation.push(message, None));
+        }
+        let settled = self.abandon("the run was cancelled before the call was done");
+        let mut finished = RunFinished::new(&self.record.key.thread, &self.record.run_id);
+        finished.outcome = Some(Outcome::Cancelled);
+        finished.usage = self.usage_so_far();
+        if cut_calls {
+            self.emitter
+                .emit(MessagesSnapshot::new(self.conversation.messages()));
+        }
+        self.end_early(RunStatus::Cancelled, settled, finished.into())
+            .await;
+    }
+
+    /// Settles every call that has no result yet, so that the thread stays one that a model can read.
+    fn abandon(&mut self, why: &str) -> Vec<Settled> {
+        self.shared.forget_all();
+        let executing = std::mem::take(&mut self.executing).into_iter();
+        let pending = std::mem::take(&mut self.pending)
+            .into_iter()
+            .map(|pending| pending.call);
+        let calls: Vec<_> = executing.chain(pending).collect();
+        calls
+            .into_iter()
+            .map(|call| self.conclude(Done::new(call, Err(why.to_owned()))))
+            .collect()
+    }
+
+    async fn end_early(&mut self, status: RunStatus, settled: Vec<Settled>, ending: Event) {
+        let mut commit = Commit::default();
+        for one in &settled {
+            commit.calls.push(one.call.clone());
+            self.conversation.push_result(one.message.clone(), true);
+        }
+        for mut interaction in std::mem::take(&mut self.open) {
+            interaction.status = InteractionStatus::Cancelled;
+            commit.interactions.push(interaction);
+        }
+        match self.store_ending(status, &ending, commit).await {
+            Ok(()) => settled.into_iter().for_each(|one| self.tell(one)),
+            Err(failure) => {
+                tracing::error!(
+                    run = self.record.run_id,
+                    code = failure.code,
+                    "the end of a run could not be stored"
+                );
+                // The thread is given back where that is still possible; a lost lease is not ours to give.
+                let _ = self.store.release(&self.lease).await;
+            }
+        }
+        self.restate(true);
+        self.emitter.emit(ending);
+    }
+
+    /// Stores the end of the run with everything that is not stored yet, and gives the thread back.
+    pub(super) async fn store_ending(
+        &mut self,
+        status: RunStatus,
+        ending: &Event,
+        mut commit: Commit,
+    ) -> Result<(), Failure> {
+        self.record.status = status;
+        self.record.ended_at = Some(self.clock.now());
+        self.record.ending = serde_json::to_value(ending).ok();
+        commit.run = Some(self.record.clone());
+        commit.release = true;
+        Ok(self.commit(commit).await?)
+    }
+
+    pub(super) fn usage_so_far(&self) -> Option<Vec<TokenUsage>> {
+        (!self.usage.is_empty()).then(|| self.usage.clone())
+    }
+}
+
+/// Adds what a model call cost to the sums, by provider and model.
+pub(super) fn add_usage(sums: &mut Vec<TokenUsage>, usage: TokenUsage) {
+    let same = |sum: &&mut TokenUsage| sum.provider == usage.provider && sum.model == usage.model;
+    let Some(sum) = sums.iter_mut().find(same) else {
+        return sums.push(usage);
+    };
+    add(&mut sum.input_tokens, usage.input_tokens);
+    add(&mut sum.output_tokens, usage.output_tokens);
+    add(&mut sum.total_tokens, usage.total_tokens);
+    add(&mut sum.reasoning_tokens, usage.reasoning_tokens);
+    add(&mut sum.cached_input_tokens, usage.cached_input_tokens);
+    add(
+        &mut sum.cache_write_input_tokens,
+        usage.cache_write_input_tokens,
+    );
+}
+
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(sum.unwrap_or(0).saturating_add(more));
+    }
+}

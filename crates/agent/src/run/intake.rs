@@ -1,0 +1,491 @@
+//! Reading a request against the thread: what of it is new, what it answers, what it must not do.
+
+use antiphon_protocol::{Content, Message, RunAgentInput, ToolMessage, UserMessage};
+use serde_json::{Map, Value, json};
+
+use super::Purpose;
+use super::accept::Start;
+use super::answers::{self, Taken};
+use super::conversation::Conversation;
+use super::decision::{Decision, Pending};
+use super::shared::SharedState;
+use crate::agent::{BuiltAgent, History};
+use crate::clock::{Clock, Ids};
+use crate::context::merge;
+use crate::error::{Refusal, RefusalKind};
+use crate::store::{
+    Call, CallPhase, Commit, Interaction, InteractionKind, InteractionStatus, Store, Thread,
+};
+
+/// The longest title made of a first message, in characters.
+const TITLE: usize = 80;
+
+/// Reads one request.
+pub(super) struct Intake<'a> {
+    pub(super) agent: &'a BuiltAgent,
+    pub(super) clock: &'a dyn Clock,
+    pub(super) ids: &'a dyn Ids,
+    pub(super) store: &'a dyn Store,
+}
+
+/// What a request comes to.
+pub(super) enum Plan {
+    /// Something to do.
+    Run(Box<Start>),
+    /// It repeats answers that were taken before; this is where the thread stands.
+    Replay(Box<Thread>),
+}
+
+/// Checks what can be checked without the thread.
+pub(super) fn check(agent: &BuiltAgent, input: &RunAgentInput) -> Result<(), Refusal> {
+    match &input.state {
+        None => {}
+        Some(Value::Object(state)) => {
+            if let Some(key) = state.keys().find(|key| reserved_key(key)) {
+                let field = format!("state.{key}");
+                return Err(Refusal::invalid(
+                    "state_reserved_key",
+                    field,
+                    format!("the state key {key:?} is reserved"),
+                ));
+            }
+        }
+        Some(_) => {
+            return Err(Refusal::invalid(
+                "invalid_input",
+                "state",
+                "state must be a JSON object",
+            ));
+        }
+    }
+    let mut names = std::collections::HashSet::new();
+    for (index, tool) in input.tools.iter().enumerate() {
+        let field = || format!("tools[{index}].name");
+        if tool.name.is_empty() {
+            return Err(Refusal::invalid(
+                "invalid_input",
+                field(),
+                "a tool needs a name",
+            ));
+        }
+        if agent.tools.get(&tool.name).is_some() && !is_offered_by_page_too(agent, &tool.name) {
+            let message = format!(
+                "the tool {:?} is the server's; a page can't put its own in its place",
+                tool.name
+            );
+            return Err(Refusal::invalid("tool_shadows_server", field(), message));
+        }
+        if !names.insert(tool.name.as_str()) {
+            return Err(Refusal::invalid(
+                "invalid_input",
+                field(),
+                format!("the tool {:?} is there twice", tool.name),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a key of the state is the server's own.
+fn reserved_key(key: &str) -> bool {
+    ["_", "app:", "user:", "temp:"]
+        .iter()
+        .any(|prefix| key.starts_with(prefix))
+}
+
+/// Whether a tool is one that the agent leaves to the page anyway.
+fn is_offered_by_page_too(agent: &BuiltAgent, name: &str) -> bool {
+    let execution = agent.tools.get(name).map(|tool| &tool.execution);
+    matches!(execution, Some(crate::tool::Execution::Client { .. }))
+}
+
+/// The new parts of a client's list of messages.
+#[derive(Default)]
+struct News {
+    /// How many messages the list has.
+    sent: usize,
+    users: Vec<UserMessage>,
+    results: Vec<ToolMessage>,
+    /// A known user message that is asked again: the thread is cut there.
+    again: Option<UserMessage>,
+    /// Whether that message has other content now.
+    edited: bool,
+}
+
+impl Intake<'_> {
+    /// Takes the request into the thread.
+    pub(super) async fn plan(
+        &self,
+        thread: Thread,
+        told: Vec<ToolMessage>,
+        input: &mut RunAgentInput,
+    ) -> Result<Plan, Refusal> {
+        let sent = std::mem::take(&mut input.messages);
+        let opens = sent.is_empty() && input.resume.is_empty();
+        let (mut conversation, news) = self.conversation(&thread, sent)?;
+        let taken = self.answers(&thread, &conversation, &news, input).await?;
+        let brings_new = !news.users.is_empty() || news.again.is_some();
+        if taken.repeats && taken.answered.is_empty() && !brings_new {
+            return Ok(Plan::Replay(Box::new(thread)));
+        }
+        if !opens {
+            coverage(&thread, brings_new, &taken)?;
+        }
+        let is_client_turn =
+            self.agent.settings.history == History::Client && !conversation.is_empty();
+        if !opens && taken.answered.is_empty() && !brings_new && !is_client_turn {
+            let message = "there is nothing new to answer: a run needs a user message that the thread does not have";
+            return Err(Refusal::invalid("no_input", "messages", message));
+        }
+        let shared = self.state(&thread, input, opens)?;
+        let mut commit = Commit::default();
+        if thread.title.is_none() {
+            commit.title = news.users.first().map(|message| title(&message.content));
+        }
+        if self.agent.settings.history == History::Client {
+            conversation.restore_calls(&thread.calls);
+        }
+        let response_id = taken
+            .answered
+            .first()
+            .map(|answer| answer.interaction.response_id.clone());
+        let (pending, open, declined) = decide(&thread, taken, brings_new, &mut commit);
+        take_news(&mut conversation, news, &mut commit, &input.run_id);
+        self.invocation(&thread, input).await?;
+        Ok(Plan::Run(Box::new(Start {
+            purpose: if opens { Purpose::Open } else { Purpose::Turn },
+            held_messages: conversation.messages(),
+            held_state: input.state.clone().unwrap_or_else(|| json!({})),
+            conversation,
+            shared,
+            pending,
+            open,
+            told,
+            commit,
+            response_id,
+            declined,
+        })))
+    }
+
+    /// The conversation as it was, and what the client's list has beyond it.
+    fn conversation(
+        &self,
+        thread: &Thread,
+        sent: Vec<Message>,
+    ) -> Result<(Conversation, News), Refusal> {
+        match self.agent.settings.history {
+            History::Thread | History::Turn => {
+                let conversation = Conversation::new(thread.messages.clone());
+                let news = news(&conversation, sent)?;
+                Ok((conversation, news))
+            }
+            History::Client => Ok((
+                Conversation::of_client(for_model(sent)),
+                News {
+                    sent: 1,
+                    ..News::default()
+                },
+            )),
+        }
+    }
+
+    async fn answers(
+        &self,
+        thread: &Thread,
+        conversation: &Conversation,
+        news: &News,
+        input: &mut RunAgentInput,
+    ) -> Result<Taken, Refusal> {
+        let context = answers::Context {
+            agent: self.agent,
+            store: self.store,
+            ids: self.ids,
+            thread,
+            now: self.clock.now(),
+        };
+        if input.resume.is_empty() {
+            return match self.agent.settings.history {
+                History::Client => Ok(context.results_in_history(conversation)),
+                History::Thread | History::Turn => context.results(conversation, &news.results),
+            };
+        }
+        if news.users.len() > 1 {
+            return Err(Refusal::invalid(
+                "invalid_input",
+                "messages",
+                "a resume may bring one new user message",
+            ));
+        }
+        let has_state = input
+            .state
+            .as_ref()
+            .and_then(Value::as_object)
+            .is_some_and(|state| !state.is_empty());
+        let entries = std::mem::take(&mut input.resume);
+        let taken = context.resume(&entries, news.sent == 0 && !has_state).await;
+        input.resume = entries.into_iter().map(without_payload).collect();
+        taken
+    }
+
+    /// The thread's state with the client's patch. Keys that only show a prediction are not taken.
+    fn state(
+        &self,
+        thread: &Thread,
+        input: &RunAgentInput,
+        opens: bool,
+    ) -> Result<SharedState, Refusal> {
+        let base = thread
+            .state
+            .clone()
+            .unwrap_or_else(|| Value::Object(self.agent.initial.clone()));
+        let is_new_turn = !opens && input.resume.is_empty();
+        let patch = input
+            .state
+            .as_ref()
+            .and_then(Value::as_object)
+            .filter(|patch| is_new_turn && !patch.is_empty());
+        let Some(patch) = patch else {
+            return Ok(SharedState::new(base));
+        };
+        let predicted = SharedState::predicted_keys(self.agent, &thread.calls);
+        let taken: Map<String, Value> = patch
+            .iter()
+            .filter(|(key, _)| !predicted.contains(*key))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
+        let mut next = base.clone();
+        merge(&mut next, taken);
+        super::Run::rules(self.agent)
+            .check(&next)
+            .map_err(|why| Refusal::invalid("state_invalid", "state", why))?;
+        Ok(SharedState::changed(base, next))
+    }
+
+    /// A continuation goes on with the tools and the context of the run that stopped, unless it
+    /// brings its own.
+    async fn invocation(&self, thread: &Thread, input: &mut RunAgentInput) -> Result<(), Refusal> {
+        let Some(call) = thread.calls.first().filter(|_| input.tools.is_empty()) else {
+            return Ok(());
+        };
+        let key = &thread.key;
+        let Some(run) = self
+            .store
+            .run(&key.user, &call.run_id, Some(&key.thread))
+            .await?
+        else {
+            return Ok(());
+        };
+        let member = |name: &str| run.invocation.get(name).cloned().unwrap_or(Value::Null);
+        input.tools = serde_json::from_value(member("tools")).unwrap_or_default();
+        if input.context.is_empty() {
+            input.context = serde_json::from_value(member("context")).unwrap_or_default();
+        }
+        if input.forwarded_props.is_none() {
+            input.forwarded_props = Some(member("forwardedProps")).filter(|props| !props.is_null());
+        }
+        Ok(())
+    }
+}
+
+/// What of the client's list the thread does not have. Everything else that differs is not taken:
+/// the stored thread is the truth, and only a person's own words may change it.
+fn news(conversation: &Conversation, messages: Vec<Message>) -> Result<News, Refusal> {
+    let mut news = News {
+        sent: messages.len(),
+        ..News::default()
+    };
+    let last = messages.len().saturating_sub(1);
+    for (index, message) in messages.into_iter().enumerate() {
+        match (
+            conversation
+                .find(message.id())
+                .map(|stored| &stored.message),
+            message,
+        ) {
+            (None, Message::User(message)) => {
+                if message.content.is_empty() {
+                    let field = format!("messages[{index}].content");
+                    return Err(Refusal::invalid(
+                        "invalid_input",
+                        field,
+                        "a user message needs content",
+                    ));
+                }
+                news.users.push(message);
+            }
+            (None, Message::Tool(message)) => news.results.push(message),
+            (None, message) => {
+                tracing::warn!(
+                    id = message.id(),
+                    role = message.role().as_str(),
+                    "a message that the server did not make is left out"
+                );
+            }
+            (Some(Message::User(known)), Message::User(message)) if news.again.is_none() => {
+                let edited = known.content != message.content;
+                if edited || index == last {
+                    news.edited = edited;
+                    news.again = Some(message);
+                }
+            }
+            (Some(_), _) => {}
+        }
+    }
+    if !news.edited && !news.users.is_empty() {
+        news.again = None;
+    }
+    Ok(news)
+}
+
+/// A request answers everything that the page can answer, or brings nothing new.
+///
+/// A call whose outcome a crash left unknown does not hold a person back: a new message leaves it
+/// unknown for good.
+fn coverage(thread: &Thread, brings_new: bool, taken: &Taken) -> Result<(), Refusal> {
+    let is_answered = |i: &Interaction| {
+        taken
+            .answered
+            .iter()
+            .any(|answer| answer.interaction.id == i.id)
+    };
+    let mut left = thread.interactions.iter().filter(|i| !is_answered(i));
+    let blocks = |i: &Interaction| match i.kind {
+        InteractionKind::OutcomeUnknown => !brings_new,
+        InteractionKind::ExternalWait => brings_new,
+        _ => true,
+    };
+    match left.any(blocks) {
+        true => Err(pending_refusal(&thread.interactions)),
+        false => Ok(()),
+    }
+}
+
+/// The unsettled calls with their answers, the interactions that stay open, and whether a person
+/// declined a call.
+fn decide(
+    thread: &Thread,
+    taken: Taken,
+    brings_new: bool,
+    commit: &mut Commit,
+) -> (Vec<Pending>, Vec<Interaction>, bool) {
+    let is_answered = |i: &&Interaction| {
+        taken
+            .answered
+            .iter()
+            .any(|answer| answer.interaction.id == i.id)
+    };
+    let mut open: Vec<Interaction> = thread
+        .interactions
+        .iter()
+        .filter(|i| !is_answered(i))
+        .cloned()
+        .collect();
+    let mut pending: Vec<Pending> = thread.calls.iter().cloned().map(Pending::new).collect();
+    if brings_new {
+        leave_unknown(&mut pending, &mut open, commit);
+    }
+    for one in &mut pending {
+        one.asked = open.iter().any(|i| i.call_id == one.call.id);
+    }
+    let mut declined = false;
+    for answer in taken.answered {
+        declined |= matches!(answer.decision, Decision::Declined { .. });
+        commit.audit.push(answer.audit);
+        let Some(index) = pending
+            .iter()
+            .position(|one| one.call.id == answer.interaction.call_id)
+        else {
+            continue;
+        };
+        commit.interactions.push(answer.interaction);
+        if answer.in_history {
+            let call = pending.remove(index).call;
+            commit.calls.push(Call {
+                phase: CallPhase::Settled,
+                ..call
+            });
+        } else if let Some(one) = pending.get_mut(index) {
+            if let Decision::Approved {
+                edited: Some(edited),
+            } = &answer.decision
+            {
+                one.call.arguments = Value::Object(edited.clone()).to_string();
+            }
+            one.decision = Some(answer.decision);
+        }
+    }
+    (pending, open, declined)
+}
+
+/// Calls whose outcome a crash left unknown stay so when the person goes on without a word on them.
+fn leave_unknown(pending: &mut [Pending], open: &mut Vec<Interaction>, commit: &mut Commit) {
+    for mut interaction in open.extract_if(.., |i| i.kind == InteractionKind::OutcomeUnknown) {
+        interaction.status = InteractionStatus::Cancelled;
+        if let Some(one) = pending
+            .iter_mut()
+            .find(|one| one.call.id == interaction.call_id)
+        {
+            one.refused =
+                Some("its outcome is unknown: the server stopped while it ran".to_owned());
+        }
+        commit.interactions.push(interaction);
+    }
+}
+
+/// Puts what is new into the conversation, cutting it first where the person went back.
+fn take_news(conversation: &mut Conversation, news: News, commit: &mut Commit, run_id: &str) {
+    if let Some(again) = news.again {
+        if news.edited {
+            commit.cut = conversation.cut_from(&again.id, run_id);
+            conversation.push(Message::User(again), None);
+        } else {
+            commit.cut = conversation.cut_after(&again.id, run_id);
+        }
+    }
+    news.users
+        .into_iter()
+        .for_each(|message| conversation.push(Message::User(message), None));
+}
+
+/// Roles that only the server may speak in do not come from a client.
+fn for_model(messages: Vec<Message>) -> Vec<Message> {
+    let keep = |message: &Message| {
+        !matches!(
+            message,
+            Message::System(_) | Message::Developer(_) | Message::Activity(_)
+        )
+    };
+    messages.into_iter().filter(keep).collect()
+}
+
+fn without_payload(mut entry: antiphon_protocol::ResumeEntry) -> antiphon_protocol::ResumeEntry {
+    if let Some(payload) = &mut entry.payload {
+        crate::tool::wipe(payload);
+    }
+    entry.payload = None;
+    entry
+}
+
+fn title(content: &Content) -> String {
+    let text = content.text();
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default()
+        .trim();
+    line.chars().take(TITLE).collect()
+}
+
+/// The refusal of anything that does not answer what is open.
+pub(super) fn pending_refusal(open: &[Interaction]) -> Refusal {
+    let ids: Vec<&str> = open.iter().map(|i| i.id.as_str()).collect();
+    let message = format!(
+        "the thread waits for answers; answer each of these first: {}",
+        ids.join(", ")
+    );
+    Refusal {
+        kind: RefusalKind::Conflict,
+        ..Refusal::conflict("interaction_pending", message)
+    }
+    .with(json!({ "open": ids }))
+}

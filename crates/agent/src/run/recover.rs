@@ -1,0 +1,272 @@
+//! What a crash left behind: runs that are recorded as running and that nobody plays.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use antiphon_protocol::{Content, Event, RunAgentInput, RunError, RunFinished, ToolMessage};
+use serde_json::json;
+
+use super::accept::{Runtime, Start};
+use super::answers;
+use super::calls::failed_content;
+use super::conversation::Conversation;
+use super::decision::{Decision, Pending};
+use super::question::Asker;
+use super::shared::SharedState;
+use super::{LEASE, Purpose, Run};
+use crate::agent::{BuiltAgent, History};
+use crate::error::Refusal;
+use crate::store::{
+    self, Call, CallPhase, Claim, Commit, InteractionKind, InteractionStatus, Lease, Opened,
+    RunRecord, RunStatus, Thread,
+};
+
+/// What became of a run that a crash had cut.
+#[derive(Debug)]
+pub enum Recovered {
+    /// It ended; its thread is free, or waits for a person's word on a call.
+    Ended,
+    /// It goes on, with calls that may run again. It has to be played.
+    Continues(Box<Run>),
+}
+
+impl Runtime {
+    /// Decides every run that a crash cut. Call it once, before requests are taken.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn recover(
+        &self,
+        agents: &HashMap<String, Arc<BuiltAgent>>,
+    ) -> store::Result<Vec<Box<Run>>> {
+        let mut continued = Vec::new();
+        for record in self.store.orphans().await? {
+            let claim = Claim {
+                key: record.key.clone(),
+                owner: self.owner(),
+                run_id: record.run_id.clone(),
+                ttl: LEASE,
+            };
+            let Opened::Ours(lease, thread, _) = self.store.open(claim).await? else {
+                continue;
+            };
+            tracing::warn!(run = record.run_id, "a run that a crash cut is recovered");
+            match self
+                .recover_one(agents.get(&record.agent), lease, *thread, record)
+                .await?
+            {
+                Recovered::Ended => {}
+                Recovered::Continues(run) => continued.push(run),
+            }
+        }
+        Ok(continued)
+    }
+
+    async fn recover_one(
+        &self,
+        agent: Option<&Arc<BuiltAgent>>,
+        lease: Lease,
+        thread: Thread,
+        record: RunRecord,
+    ) -> store::Result<Recovered> {
+        let may_repeat = |call: &Call| {
+            agent
+                .and_then(|a| a.tools.get(&call.tool))
+                .is_some_and(|tool| tool.idempotent)
+        };
+        let cut: Vec<&Call> = thread
+            .calls
+            .iter()
+            .filter(|call| call.phase == CallPhase::Executing)
+            .collect();
+        if let Some(agent) = agent
+            && cut.iter().any(|call| may_repeat(call))
+            && cut.iter().all(|call| may_repeat(call))
+        {
+            return self
+                .continue_run(Arc::clone(agent), &lease, thread, record)
+                .await;
+        }
+        let commit = self.end_cut(agent, thread, record);
+        self.store.commit(&lease, commit).await?;
+        Ok(Recovered::Ended)
+    }
+
+    /// Calls that were cut run again, under the keys that they had before.
+    async fn continue_run(
+        &self,
+        agent: Arc<BuiltAgent>,
+        lease: &Lease,
+        thread: Thread,
+        record: RunRecord,
+    ) -> store::Result<Recovered> {
+        let member = |name: &str| record.invocation.get(name).cloned().unwrap_or_default();
+        let mut input = RunAgentInput::new(&record.key.thread, &record.run_id, Vec::new());
+        input.tools = serde_json::from_value(member("tools")).unwrap_or_default();
+        input.context = serde_json::from_value(member("context")).unwrap_or_default();
+        let state = thread
+            .state
+            .clone()
+            .unwrap_or_else(|| agent.initial.clone().into());
+        let pending = thread.calls.into_iter().map(|call| {
+            let asked = thread.interactions.iter().any(|i| i.call_id == call.id);
+            let decision =
+                (call.phase == CallPhase::Executing).then_some(Decision::Approved { edited: None });
+            let call = Call {
+                phase: CallPhase::Proposed,
+                ..call
+            };
+            Pending {
+                asked,
+                decision,
+                ..Pending::new(call)
+            }
+        });
+        let conversation = Conversation::new(thread.messages);
+        let start = Start {
+            purpose: Purpose::Turn,
+            held_messages: conversation.messages(),
+            held_state: state.clone(),
+            shared: SharedState::new(state),
+            pending: pending.collect(),
+            open: thread.interactions,
+            told: Vec::new(),
+            commit: Commit::default(),
+            response_id: Some(record.response_id.clone()),
+            declined: false,
+            conversation,
+        };
+        let run = self.start(agent, lease, record, start, input).await?;
+        Ok(Recovered::Continues(Box::new(run)))
+    }
+
+    /// Ends a run that can't go on. A call whose outcome nobody knows becomes a question.
+    fn end_cut(
+        &self,
+        agent: Option<&Arc<BuiltAgent>>,
+        thread: Thread,
+        mut record: RunRecord,
+    ) -> Commit {
+        let mut commit = Commit {
+            release: true,
+            ..Commit::default()
+        };
+        let is_client = agent.is_some_and(|agent| agent.settings.history == History::Client);
+        let mut conversation = Conversation::new(thread.messages.clone());
+        for call in &thread.calls {
+            let asked = thread.interactions.iter().any(|i| i.call_id == call.id);
+            match (call.phase, agent) {
+                (CallPhase::Executing, Some(agent)) => {
+                    let asker = Asker {
+                        agent,
+                        key: &record.key,
+                        run_id: &record.run_id,
+                        response_id: &record.response_id,
+                        now: self.clock.now(),
+                    };
+                    let arguments = agent
+                        .tools
+                        .arguments(&call.tool, &call.arguments)
+                        .unwrap_or_default();
+                    commit.interactions.push(asker.ask(
+                        self.ids.next("outcome"),
+                        InteractionKind::OutcomeUnknown,
+                        call,
+                        &arguments,
+                    ));
+                    commit.calls.push(Call {
+                        phase: CallPhase::Proposed,
+                        ..call.clone()
+                    });
+                }
+                (CallPhase::Proposed, Some(_)) if asked => {}
+                _ => {
+                    let why =
+                        "the server stopped before the call was done; do not assume that it ran";
+                    let content = failed_content(&call.tool, why);
+                    conversation.push_result(
+                        ToolMessage::new(self.ids.next("res"), &call.id, content),
+                        true,
+                    );
+                    commit.calls.push(Call {
+                        phase: CallPhase::Settled,
+                        ..call.clone()
+                    });
+                }
+            }
+        }
+        let waits = !commit.interactions.is_empty() || !thread.interactions.is_empty();
+        if !is_client {
+            commit.messages = conversation.take_fresh();
+        }
+        record.status = if waits {
+            RunStatus::Waiting
+        } else {
+            RunStatus::Failed
+        };
+        record.ended_at = Some(self.clock.now());
+        record.ending = serde_json::to_value(cut_ending(&record, waits)).ok();
+        commit.run = Some(record);
+        commit
+    }
+
+    /// Settles what nobody answered in time: the calls have failed, and the thread is free of them.
+    pub(super) async fn expire(
+        &self,
+        agent: &BuiltAgent,
+        lease: &Lease,
+        mut thread: Thread,
+    ) -> Result<(Thread, Vec<ToolMessage>), Refusal> {
+        let now = self.clock.now();
+        let (expired, open): (Vec<_>, Vec<_>) = thread
+            .interactions
+            .into_iter()
+            .partition(|i| i.expires_at.is_some_and(|at| at <= now));
+        thread.interactions = open;
+        if expired.is_empty() {
+            return Ok((thread, Vec::new()));
+        }
+        let mut conversation = Conversation::new(std::mem::take(&mut thread.messages));
+        let mut commit = Commit::default();
+        let mut told = Vec::new();
+        for mut interaction in expired {
+            commit
+                .audit
+                .push(answers::audit(&interaction, &Decision::Expired, "", now));
+            interaction.status = InteractionStatus::Expired;
+            if let Some(index) = thread
+                .calls
+                .iter()
+                .position(|call| call.id == interaction.call_id)
+            {
+                let call = thread.calls.remove(index);
+                let content: Content = failed_content(&call.tool, "nobody answered in time");
+                let message = ToolMessage::new(self.ids.next("res"), &call.id, content);
+                conversation.push_result(message.clone(), true);
+                told.push(message);
+                commit.calls.push(Call {
+                    phase: CallPhase::Settled,
+                    ..call
+                });
+            }
+            commit.interactions.push(interaction);
+        }
+        if agent.settings.history != History::Client {
+            commit.messages = conversation.take_fresh();
+        }
+        self.store.commit(lease, commit).await?;
+        thread.messages = conversation.into_stored();
+        Ok((thread, told))
+    }
+}
+
+fn cut_ending(record: &RunRecord, waits: bool) -> Event {
+    if waits {
+        return RunFinished::new(&record.key.thread, &record.run_id).into();
+    }
+    let mut error = RunError::new("the server stopped while the run was at work");
+    error.code = Some("interrupted".to_owned());
+    let metadata = json!({ "correlationId": record.response_id });
+    error.base.metadata = metadata.as_object().cloned();
+    error.into()
+}

@@ -1,0 +1,184 @@
+//! The thread's state during a run: what is committed, and what is only predicted.
+
+use std::collections::HashSet;
+
+use antiphon_state::Patch;
+use serde_json::{Map, Value};
+
+use crate::agent::BuiltAgent;
+use crate::context::merge;
+use crate::schema::Schema;
+use crate::store::Call;
+use crate::tool::StateChange;
+
+/// Committed state with the predictions of calls that are not settled.
+#[derive(Debug)]
+pub(crate) struct SharedState {
+    committed: Value,
+    dirty: bool,
+    predictions: Vec<(String, Map<String, Value>)>,
+}
+
+impl SharedState {
+    pub(crate) fn new(committed: Value) -> Self {
+        Self {
+            committed,
+            dirty: false,
+            predictions: Vec::new(),
+        }
+    }
+
+    /// A state that a client's patch has changed.
+    pub(crate) fn changed(before: Value, committed: Value) -> Self {
+        Self {
+            dirty: before != committed,
+            ..Self::new(committed)
+        }
+    }
+
+    /// What a thread's state looks like under the predictions of its unsettled calls.
+    pub(crate) fn shown(agent: &BuiltAgent, committed: Value, calls: &[Call]) -> Value {
+        let mut shared = Self::new(committed);
+        for (call, keys) in predicted(agent, calls) {
+            shared.predict(&call.id, keys);
+        }
+        shared.view()
+    }
+
+    /// The keys that only show predictions of unsettled calls.
+    pub(crate) fn predicted_keys(agent: &BuiltAgent, calls: &[Call]) -> HashSet<String> {
+        predicted(agent, calls)
+            .flat_map(|(_, keys)| keys.into_iter().map(|(key, _)| key))
+            .collect()
+    }
+
+    pub(crate) fn committed(&self) -> &Value {
+        &self.committed
+    }
+
+    /// What the page should show: the committed state under the predictions that still stand.
+    pub(crate) fn view(&self) -> Value {
+        let mut view = self.committed.clone();
+        for (_, keys) in &self.predictions {
+            merge(&mut view, keys.clone());
+        }
+        view
+    }
+
+    /// Shows a call's prediction until the call is settled.
+    pub(crate) fn predict(&mut self, call_id: &str, keys: Map<String, Value>) {
+        if !keys.is_empty() {
+            self.predictions.push((call_id.to_owned(), keys));
+        }
+    }
+
+    /// Takes a call's prediction away, for good or ill.
+    pub(crate) fn forget(&mut self, call_id: &str) {
+        self.predictions.retain(|(id, _)| id != call_id);
+    }
+
+    /// Takes all predictions away.
+    pub(crate) fn forget_all(&mut self) {
+        self.predictions.clear();
+    }
+
+    /// Applies changes, all or none.
+    pub(crate) fn change(
+        &mut self,
+        changes: Vec<StateChange>,
+        rules: Rules<'_>,
+    ) -> Result<(), String> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut next = self.committed.clone();
+        for change in changes {
+            apply(&mut next, change)?;
+        }
+        rules.check(&next)?;
+        if next != self.committed {
+            self.committed = next;
+            self.dirty = true;
+        }
+        Ok(())
+    }
+
+    /// The state to store, if it changed since the last time this was asked.
+    pub(crate) fn take_dirty(&mut self) -> Option<Value> {
+        std::mem::take(&mut self.dirty).then(|| self.committed.clone())
+    }
+}
+
+/// What a committed state has to keep.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) schema: Option<&'a Schema>,
+    pub(crate) max_bytes: usize,
+}
+
+impl Rules<'_> {
+    pub(crate) fn check(self, state: &Value) -> Result<(), String> {
+        if !state.is_object() {
+            return Err("the shared state must be a JSON object".to_owned());
+        }
+        if let Some(schema) = self.schema {
+            schema
+                .check(state)
+                .map_err(|why| format!("the shared state does not fit its schema: {why}"))?;
+        }
+        if !fits(state, self.max_bytes) {
+            return Err(format!(
+                "the shared state is larger than {} bytes",
+                self.max_bytes
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn predicted<'a>(
+    agent: &'a BuiltAgent,
+    calls: &'a [Call],
+) -> impl Iterator<Item = (&'a Call, Map<String, Value>)> {
+    calls.iter().filter_map(|call| {
+        let arguments = agent.tools.arguments(&call.tool, &call.arguments).ok()?;
+        Some((
+            call,
+            agent.settings.mappings.predicted(&call.tool, &arguments),
+        ))
+    })
+}
+
+/// Whether a value written as JSON has at most so many bytes.
+fn fits(value: &Value, max_bytes: usize) -> bool {
+    struct Room(usize);
+    impl std::io::Write for Room {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self
+                .0
+                .checked_sub(bytes.len())
+                .ok_or(std::io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    serde_json::to_writer(Room(max_bytes), value).is_ok()
+}
+
+fn apply(state: &mut Value, change: StateChange) -> Result<(), String> {
+    match change {
+        StateChange::Merge(keys) => merge(state, keys),
+        StateChange::Replace(whole) => *state = Value::Object(whole),
+        StateChange::Patch(patch) => apply_patch(state, &patch)?,
+    }
+    Ok(())
+}
+
+fn apply_patch(state: &mut Value, patch: &Patch) -> Result<(), String> {
+    patch
+        .apply(state)
+        .map_err(|error| format!("the state change does not apply: {error}"))
+}

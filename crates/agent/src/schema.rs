@@ -1,0 +1,33 @@
+//! Compiled JSON Schemas.
+
+use serde_json::Value;
+
+/// A JSON Schema, compiled once.
+#[derive(Debug)]
+pub(crate) struct Schema(jsonschema::Validator);
+
+impl Schema {
+    /// Compiles a schema; the error says what is wrong with it.
+    pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
+        jsonschema::validator_for(schema)
+            .map(Self)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Checks a value; the error names the place within the value and what was expected, and never
+    /// quotes the value.
+    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+        match self.0.iter_errors(value).next() {
+            None => Ok(()),
+            Some(error) => {
+                let place = error.instance_path().to_string();
+                let what = error.masked();
+                Err(if place.is_empty() {
+                    what.to_string()
+                } else {
+                    format!("{place}: {what}")
+                })
+            }
+        }
+    }
+}
