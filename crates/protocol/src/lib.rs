@@ -13,6 +13,7 @@ mod input;
 mod json;
 mod message;
 mod outcome;
+pub mod proto;
 mod replica;
 pub mod sse;
 mod tool;
