@@ -1,5 +1,5 @@
-// The Rust Replica makes of a stream what the official client makes of it: on recorded streams, and on
-// what the demo sends now.
+// The Rust Replica makes of a stream what the official client makes of it: on recorded and written
+// streams, and on what the demo sends now.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -12,6 +12,7 @@ import { connect, openCalls, run, TRANSPORTS } from "../lib/client.mjs";
 import { CONVERSATIONS } from "../lib/dojo.mjs";
 import { SSE } from "../lib/http.mjs";
 import { startDemo } from "../lib/server.mjs";
+import { bodyOf, WRITTEN } from "../lib/written.mjs";
 
 const REPLAY = process.env.ANTIPHON_REPLAY;
 const CASES = fileURLToPath(new URL("../../tests/cases/", import.meta.url));
@@ -51,6 +52,20 @@ async function official(dir) {
   return run(client, { runId });
 }
 
+/** Writes a stream and its input as the replay reads them; returns the folder. */
+function store(body, input) {
+  const dir = fs.mkdtempSync(path.join(folder, "stream-"));
+  fs.writeFileSync(path.join(dir, "events.sse"), body);
+  fs.writeFileSync(path.join(dir, "input.json"), JSON.stringify(input));
+  return dir;
+}
+
+/** Asserts that both hold the same messages and state, as JSON carries them. */
+function same(ours, theirs) {
+  const held = ({ messages, state }) => JSON.parse(JSON.stringify({ messages, state }));
+  assert.deepEqual(held(ours), held(theirs));
+}
+
 const recorded = fs.existsSync(CASES)
   ? fs.readdirSync(CASES).filter((name) => ["events.sse", "input.json"].every((file) => fs.existsSync(path.join(CASES, name, file))))
   : [];
@@ -58,30 +73,33 @@ const recorded = fs.existsSync(CASES)
 for (const name of recorded) {
   test(`recorded stream ${name}`, async () => {
     const dir = path.join(CASES, name);
-    const [ours, theirs] = await Promise.all([replica(dir), official(dir)]);
-    assert.deepEqual({ messages: ours.messages, state: ours.state }, { messages: plain(theirs.messages), state: plain(theirs.state) });
+    same(await replica(dir), await official(dir));
+  });
+}
+
+for (const [name, events] of Object.entries(WRITTEN)) {
+  test(`written stream: ${name}`, async () => {
+    const input = { threadId: "t", runId: "r", messages: [{ id: "u1", role: "user", content: "Hello" }], state: { kept: true } };
+    const dir = store(bodyOf(events, input), input);
+    const [ours, theirs] = [await replica(dir), await official(dir)];
+    assert.equal(theirs.error, undefined);
+    assert.equal(ours.status, "ok", ours.error);
+    same(ours, theirs);
   });
 }
 
 for (const { name, agent, turns, tools, context, state = {} } of CONVERSATIONS) {
   test(`the demo's stream: ${name}`, async () => {
     const client = connect(`${demo.url}/agents/${agent}`, TRANSPORTS.sse, { state });
-    for (const [index, turn] of turns.entries()) {
+    for (const turn of turns) {
       if (turn.say) client.agent.addMessage({ id: randomUUID(), role: "user", content: turn.say });
       for (const call of turn.answer ? openCalls(client.agent.messages) : []) {
         client.agent.addMessage({ id: randomUUID(), role: "tool", toolCallId: call.id, content: JSON.stringify(turn.answer) });
       }
       const made = await run(client, { tools, context });
-      const dir = path.join(folder, `${agent}-${turns.length}-${index}`);
-      fs.mkdirSync(dir);
-      fs.writeFileSync(path.join(dir, "events.sse"), made.body);
-      fs.writeFileSync(path.join(dir, "input.json"), JSON.stringify({ threadId: made.threadId, runId: made.runId, ...made.before }));
-      const ours = await replica(dir);
+      const ours = await replica(store(made.body, { threadId: made.threadId, runId: made.runId, ...made.before }));
       assert.equal(ours.status, "ok", ours.error);
-      assert.deepEqual({ messages: ours.messages, state: ours.state }, { messages: plain(made.messages), state: plain(made.state) });
+      same(ours, made);
     }
   });
 }
-
-/** As JSON carries it: without members that are undefined. */
-const plain = (value) => JSON.parse(JSON.stringify(value));
