@@ -39,7 +39,7 @@ pub struct Refusal {
     /// The member of the request that is at fault, as in `messages[2].content`.
     pub field: Option<String>,
     /// More members of the error body, as in `{"runId": "..."}`.
-    pub extra: Option<Value>,
+    pub extra: Option<Box<Value>>,
 }
 
 /// The families of refusals.
@@ -86,7 +86,7 @@ impl Refusal {
     /// Adds members to the error body.
     #[must_use]
     pub fn with(mut self, extra: Value) -> Self {
-        self.extra = Some(extra);
+        self.extra = Some(Box::new(extra));
         self
     }
 

@@ -111,7 +111,7 @@ impl Mappings {
             let place = |e: BuildError| e.within(format!("state.calls[{index}]"));
             match mapping {
                 CallMapping::State { argument, .. } => {
-                    check_argument(tools, argument).map_err(place)?
+                    check_argument(tools, argument).map_err(place)?;
                 }
                 CallMapping::Events { tool, .. } => check_tool(tools, tool).map_err(place)?,
             }

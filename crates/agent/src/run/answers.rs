@@ -73,7 +73,7 @@ impl Context<'_> {
                 Some(interaction) => {
                     taken
                         .answered
-                        .push(self.check(interaction, entry, &field, bare)?)
+                        .push(self.check(interaction, entry, &field, bare)?);
                 }
                 None => {
                     self.check_repeat(entry).await?;
@@ -189,17 +189,16 @@ impl Context<'_> {
         };
         let approved = payload.shift_remove("approved");
         let accepted = payload.shift_remove("accepted");
-        let approved = match (approved.or(accepted.clone()), accepted) {
-            (Some(Value::Bool(approved)), None | Some(Value::Bool(_))) => approved,
-            _ => {
-                return Err(wrong(
-                    "approved",
-                    "approved must be true or false".to_owned(),
-                ));
-            }
+        let answer = match (approved, accepted) {
+            (answer, None) | (None, answer) => answer,
+            // Both say the same, or nothing can be relied on.
+            (approved, accepted) => approved.filter(|approved| Some(approved) == accepted.as_ref()),
+        };
+        let Some(Value::Bool(approved)) = answer else {
+            return Err(wrong("approved", "approved must be true or false".to_owned()));
         };
         if let Some(call) = payload.shift_remove("toolCall") {
-            self.check_same_call(interaction, &call)
+            Self::check_same_call(interaction, &call)
                 .map_err(|why| wrong("toolCall", why))?;
         }
         let reason = match payload.shift_remove("reason") {
@@ -215,7 +214,7 @@ impl Context<'_> {
             ));
         }
         let edited = edited
-            .map(|edited| self.edited(interaction, edited, &format!("{field}.editedArgs")))
+            .map(|edited| self.edited(interaction, &edited, &format!("{field}.editedArgs")))
             .transpose()?;
         Ok(if approved {
             Decision::Approved { edited }
@@ -227,7 +226,7 @@ impl Context<'_> {
     fn edited(
         &self,
         interaction: &Interaction,
-        edited: Value,
+        edited: &Value,
         field: &str,
     ) -> Result<Map<String, Value>, Refusal> {
         if interaction.request["edits"] != true {
@@ -243,7 +242,7 @@ impl Context<'_> {
     }
 
     /// Clients that send the call along must mean the one that waits.
-    fn check_same_call(&self, interaction: &Interaction, call: &Value) -> Result<(), String> {
+    fn check_same_call(interaction: &Interaction, call: &Value) -> Result<(), String> {
         let member = |names: [&str; 2]| names.iter().find_map(|name| call.get(*name)).cloned();
         let function = call.get("function");
         let name = member(["name", "toolName"]).or_else(|| function?.get("name").cloned());
@@ -326,7 +325,7 @@ impl Context<'_> {
                     taken.answered.push(self.page_result(interaction, result)?);
                 }
                 None if index == last => {
-                    taken.repeats |= self.check_known_result(conversation, result)?
+                    taken.repeats |= self.check_known_result(conversation, result)?;
                 }
                 None => {}
             }

@@ -116,10 +116,10 @@ impl Run {
                     jobs.push(self.job(&mut pending.call, Work::Execute(arguments), &base));
                 }
                 Step::Deliver { value } => {
-                    jobs.push(self.job(&mut pending.call, Work::Deliver(value), &base))
+                    jobs.push(self.job(&mut pending.call, Work::Deliver(value), &base));
                 }
                 Step::Begin { arguments } => {
-                    jobs.push(self.job(&mut pending.call, Work::Begin(arguments), &base))
+                    jobs.push(self.job(&mut pending.call, Work::Begin(arguments), &base));
                 }
                 Step::Ask { kind, arguments } => {
                     let asker = self.asker();

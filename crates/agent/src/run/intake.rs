@@ -42,21 +42,11 @@ pub(super) fn check(agent: &BuiltAgent, input: &RunAgentInput) -> Result<(), Ref
         None => {}
         Some(Value::Object(state)) => {
             if let Some(key) = state.keys().find(|key| reserved_key(key)) {
-                let field = format!("state.{key}");
-                return Err(Refusal::invalid(
-                    "state_reserved_key",
-                    field,
-                    format!("the state key {key:?} is reserved"),
-                ));
+                let message = format!("the state key {key:?} is reserved");
+                return Err(Refusal::invalid("state_reserved_key", format!("state.{key}"), message));
             }
         }
-        Some(_) => {
-            return Err(Refusal::invalid(
-                "invalid_input",
-                "state",
-                "state must be a JSON object",
-            ));
-        }
+        Some(_) => tracing::warn!("a state that is not an object holds no keys and is not taken"),
     }
     let mut names = std::collections::HashSet::new();
     for (index, tool) in input.tools.iter().enumerate() {
@@ -258,7 +248,7 @@ impl Intake<'_> {
         super::Run::rules(self.agent)
             .check(&next)
             .map_err(|why| Refusal::invalid("state_invalid", "state", why))?;
-        Ok(SharedState::changed(base, next))
+        Ok(SharedState::changed(&base, next))
     }
 
     /// A continuation goes on with the tools and the context of the run that stopped, unless it

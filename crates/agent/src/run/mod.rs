@@ -272,7 +272,7 @@ impl Run {
                 match provider.provide(RunContext::new(&scope)).await {
                     Ok(text) => provided.extend(text),
                     Err(error) => {
-                        tracing::warn!(run = self.record.run_id, %error, "a context provider failed")
+                        tracing::warn!(run = self.record.run_id, %error, "a context provider failed");
                     }
                 }
             }

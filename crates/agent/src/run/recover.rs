@@ -87,7 +87,7 @@ impl Runtime {
                 .continue_run(Arc::clone(agent), &lease, thread, record)
                 .await;
         }
-        let commit = self.end_cut(agent, thread, record);
+        let commit = self.end_cut(agent, &thread, record);
         self.store.commit(&lease, commit).await?;
         Ok(Recovered::Ended)
     }
@@ -144,7 +144,7 @@ impl Runtime {
     fn end_cut(
         &self,
         agent: Option<&Arc<BuiltAgent>>,
-        thread: Thread,
+        thread: &Thread,
         mut record: RunRecord,
     ) -> Commit {
         let mut commit = Commit {

@@ -29,9 +29,9 @@ impl SharedState {
     }
 
     /// A state that a client's patch has changed.
-    pub(crate) fn changed(before: Value, committed: Value) -> Self {
+    pub(crate) fn changed(before: &Value, committed: Value) -> Self {
         Self {
-            dirty: before != committed,
+            dirty: *before != committed,
             ..Self::new(committed)
         }
     }
