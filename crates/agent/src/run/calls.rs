@@ -30,6 +30,7 @@ impl Run {
             tool: written.tool,
             arguments: written.arguments,
             phase: CallPhase::Proposed,
+            journal: Vec::new(),
         };
         self.began.push(call.id.clone());
         let mut pending = Pending::new(call);

@@ -16,7 +16,7 @@ use futures_util::future::BoxFuture;
 pub use commit::{Commit, Cut};
 pub use memory::MemoryStore;
 pub use record::{
-    Answer, Audit, Call, CallPhase, Interaction, InteractionKind, InteractionStatus, RunRecord,
+    Answer, Audit, Call, CallPhase, Entry, Interaction, InteractionKind, InteractionStatus, RunRecord,
     RunStatus, StoredMessage, Thread, ThreadKey, ThreadSummary,
 };
 

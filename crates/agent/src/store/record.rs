@@ -163,6 +163,30 @@ pub struct Call {
     pub arguments: String,
     /// How far it has come.
     pub phase: CallPhase,
+    /// What its code has asked and done so far, in order; shaped by [`Entry`].
+    #[serde(default)]
+    pub journal: Vec<Entry>,
+}
+
+/// A recorded answer or step of a tool's code, so that running it again from its start does not ask
+/// or do it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    /// A question with its answer.
+    Asked {
+        /// What the person read.
+        message: String,
+        /// The answer; `None` while it is open.
+        answer: Option<Value>,
+    },
+    /// A step with its result.
+    Step {
+        /// The step's name.
+        name: String,
+        /// Its result.
+        result: Value,
+    },
 }
 
 /// What an interaction waits for.
