@@ -43,6 +43,9 @@ use crate::measure::MAX_DEPTH;
 /// and more than [`MAX_DEPTH`] arrays and objects within each other. After an error the tree
 /// stays as it was shown last, and every further call returns the same error.
 ///
+/// (The keys that `serde_json` keeps for itself, `$serde_json::private::…`, are keys like any
+/// other here.)
+///
 /// ```
 /// use antiphon_state::GrowingJson;
 /// use serde_json::json;
@@ -290,11 +293,12 @@ impl GrowingJson {
             (Expected::FirstElement, b']') | (Expected::FirstKey, b'}') => self.close(see),
             (Expected::Value | Expected::FirstElement, _) => return self.begin(byte, see),
             (Expected::FirstKey | Expected::Key, b'"') => self.expected = Expected::KeyText,
-            (Expected::Colon, b':') => self.expected = Expected::Value,
             (Expected::CommaOrEnd, b',') if self.tree.in_object() => {
                 self.expected = Expected::Key;
             }
-            (Expected::CommaOrEnd, b',') => self.expected = Expected::Value,
+            (Expected::Colon, b':') | (Expected::CommaOrEnd, b',') => {
+                self.expected = Expected::Value;
+            }
             (Expected::CommaOrEnd, b'}') if self.tree.in_object() => self.close(see),
             (Expected::CommaOrEnd, b']') if !self.tree.in_object() => self.close(see),
             (Expected::Nothing, _) => return Err(GrowReason::Trailing),

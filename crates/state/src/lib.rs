@@ -8,6 +8,7 @@
 //! - [`Patch`] is a list of operations on a document (RFC 6902), applied as one.
 //! - [`diff`] finds the patch between two documents, and [`Change`] whether it is worth it.
 //! - [`GrowingJson`] is a document whose text is still arriving, always valid so far.
+//! - [`shallow_merge`] takes in the state that a page sends, but not a [`reserved_key`].
 //! - [`Projection`] shows readers the state that a tool call will set while its arguments arrive.
 //!
 //! ```
@@ -28,6 +29,7 @@
 mod diff;
 mod grow;
 mod measure;
+mod merge;
 mod patch;
 mod pointer;
 mod projection;
@@ -35,6 +37,7 @@ mod projection;
 pub use diff::{Change, diff};
 pub use grow::{GrowError, GrowReason, GrowingJson, Growth, Place};
 pub use measure::{MAX_DEPTH, json_eq};
+pub use merge::{reserved_key, shallow_merge};
 pub use patch::{MAX_COPIED_BYTES, MAX_OPERATIONS, Operation, Patch, PatchError, PatchReason};
 pub use pointer::{Pointer, PointerError};
 pub use projection::{Argument, Mapping, Projection};

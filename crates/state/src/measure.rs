@@ -51,11 +51,12 @@ fn number_eq(left: &Number, right: &Number) -> bool {
 /// A float beyond 2^64 in size has no equal among the integers that a `Number` holds, so it
 /// stays a float.
 fn integer(number: &Number) -> Option<i128> {
+    const LARGEST: f64 = (1_u128 << 64) as f64;
     if let Some(whole) = number.as_i128() {
         return Some(whole);
     }
     let float = number.as_f64()?;
-    let fits = float.fract() == 0.0 && float.abs() <= 18_446_744_073_709_551_616.0;
+    let fits = float.fract() == 0.0 && float.abs() <= LARGEST;
     fits.then_some(float as i128)
 }
 

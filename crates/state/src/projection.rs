@@ -142,10 +142,10 @@ impl Projection {
             return None;
         }
         self.take(fragment).ok()?;
-        let text = self.outline.open_text();
-        self.budget
-            .earn(fragment.len(), text, self.outline.written());
-        self.tell(Budget::affords)
+        let (text, written) = (self.outline.open_text(), self.outline.written());
+        self.budget.earn(fragment.len(), text, written);
+        self.skip_what_is_held();
+        self.tell(self.affordable()?)
     }
 
     /// Takes the end of the arguments and returns what readers lack of the final values.
@@ -167,7 +167,8 @@ impl Projection {
             ..
         } = self;
         json.end(&mut |growth| see(growth, outline, tracks)).ok()?;
-        self.tell(|_, _| true)
+        self.skip_what_is_held();
+        self.tell(Reach::Everything)
     }
 
     /// Returns why the arguments are not JSON, if that is known already.
@@ -236,21 +237,42 @@ impl Projection {
         json.push_with(text, &mut |growth| see(growth, outline, tracks))
     }
 
-    /// Returns a patch with all that readers lack, if there is something to see and `affords`
-    /// lets it pass.
-    fn tell(&mut self, affords: impl Fn(&Budget, usize) -> bool) -> Option<Patch> {
+    fn skip_what_is_held(&mut self) {
         for track in &mut self.tracks {
             track.skip_if_held(&self.json);
         }
-        if !self.tracks.iter().any(Track::is_due) {
+    }
+
+    /// Returns how far readers should be told now, if there is anything to see that can be paid.
+    fn affordable(&self) -> Option<Reach> {
+        let cuts = self.tracks.iter().any(Track::cuts_a_value);
+        [(Reach::Everything, cuts), (Reach::Complete, false)]
+            .into_iter()
+            .find(|&(reach, cuts)| {
+                self.cost(reach)
+                    .is_some_and(|cost| self.budget.affords(cost, cuts))
+            })
+            .map(|(reach, _)| reach)
+    }
+
+    /// Returns what it costs to tell readers all that they lack within `reach`, if there is
+    /// anything to see.
+    fn cost(&self, reach: Reach) -> Option<usize> {
+        if !self.tracks.iter().any(|track| track.is_due(reach)) {
             return None;
         }
         let written = self.outline.written();
-        let cost = self.tracks.iter().map(|track| track.cost(written)).sum();
-        if !affords(&self.budget, cost) {
-            return None;
-        }
-        self.budget.spend(cost);
+        Some(
+            self.tracks
+                .iter()
+                .map(|track| track.cost(written, reach))
+                .sum(),
+        )
+    }
+
+    /// Returns a patch with all that readers lack within `reach`, if there is anything to see.
+    fn tell(&mut self, reach: Reach) -> Option<Patch> {
+        self.budget.spend(self.cost(reach)?);
         let mut patch = Patch::default();
         if mem::take(&mut self.lacks_root) {
             patch.push(Operation::Replace {
@@ -259,10 +281,21 @@ impl Projection {
             });
         }
         for track in &mut self.tracks {
-            track.tell(&self.json, &self.outline, &mut patch);
+            track.tell(&self.json, &self.outline, reach, &mut patch);
         }
-        Some(patch).filter(|patch| !patch.is_empty())
+        Some(patch)
     }
+}
+
+/// How far a patch goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// To the last byte that has arrived.
+    Everything,
+    /// To the last complete child of what readers hold. A child that has just begun is kept back
+    /// to be told in one operation; once readers hold a part of it, each of its members takes
+    /// one.
+    Complete,
 }
 
 /// Takes note of a change of the arguments.

@@ -28,6 +28,10 @@ const LONG_TEXT: usize = 256;
 /// stream.
 const ENVELOPE: usize = 100;
 
+/// What must be left over for a patch that shows a part of a value, since the rest of the value
+/// then takes operations of its own. Values that are complete soon are worth waiting for.
+const RESERVE: usize = 300;
+
 /// What has been earned and spent.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
@@ -46,14 +50,20 @@ impl Budget {
         }
     }
 
-    /// Says whether a patch of so many bytes can be paid now.
-    pub(super) fn affords(&self, patch: usize) -> bool {
+    /// Says whether a patch of so many bytes can be paid now, which shows only a part of a value
+    /// if it `cuts` one.
+    pub(super) fn affords(&self, patch: usize, cuts: bool) -> bool {
         let early = self.bytes.min(EARLY);
         let earned = START
             + early * EARLY_RATE
             + (self.bytes - early) * TWICE_LATER_RATE / 2
             + self.text_bytes * TEXT_RATE;
-        self.spent + patch + ENVELOPE <= earned
+        let reserve = if cuts && self.bytes > EARLY {
+            RESERVE
+        } else {
+            0
+        };
+        self.spent + patch + ENVELOPE + reserve <= earned
     }
 
     /// Pays for a patch.
@@ -69,9 +79,9 @@ mod tests {
     #[test]
     fn the_first_patch_is_paid_before_anything_arrives() {
         let mut budget = Budget::default();
-        assert!(budget.affords(100));
+        assert!(budget.affords(100, true));
         budget.spend(100);
-        assert!(!budget.affords(100));
+        assert!(!budget.affords(100, true));
     }
 
     #[test]
@@ -83,9 +93,19 @@ mod tests {
         }
         let most = START + EARLY * EARLY_RATE + 801 * TWICE_LATER_RATE / 2 - ENVELOPE;
         for budget in [one, many] {
-            assert!(budget.affords(most));
-            assert!(!budget.affords(most + 1));
+            assert!(budget.affords(most, false));
+            assert!(!budget.affords(most + 1, false));
         }
+    }
+
+    #[test]
+    fn a_part_of_a_value_waits_for_a_reserve() {
+        let mut budget = Budget::default();
+        budget.earn(EARLY + 1, 0, EARLY + 1);
+        let most = START + EARLY * EARLY_RATE + 2 - ENVELOPE;
+        assert!(budget.affords(most, false));
+        assert!(!budget.affords(most, true));
+        assert!(budget.affords(most - RESERVE, true));
     }
 
     #[test]
@@ -93,7 +113,7 @@ mod tests {
         let earned = |text, written| {
             let mut budget = Budget::default();
             budget.earn(1000, text, written);
-            budget.affords(START + EARLY * EARLY_RATE + 2001)
+            budget.affords(START + EARLY * EARLY_RATE + 2001, false)
         };
         assert!(earned(1000, 1900));
         assert!(!earned(1000, 2100));

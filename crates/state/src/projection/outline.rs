@@ -42,6 +42,8 @@ pub(super) struct Text {
 pub(super) struct Change {
     /// The number of arrays and objects around the value that began, grew or ended.
     pub(super) depth: usize,
+    /// What was written before a value that began and its key; else the same as `end`.
+    pub(super) before: usize,
     /// What was written before a value that began; else the same as `end`.
     pub(super) start: usize,
     /// What is written now.
@@ -92,6 +94,7 @@ impl Outline {
 
     fn begin(&mut self, place: Place<'_>, value: &Value, again: bool) -> Change {
         let depth = self.open.len();
+        let before = self.written;
         let mut path_len = 0;
         if let Some(parent) = self.open.last_mut() {
             let (token, key) = match place {
@@ -118,6 +121,7 @@ impl Outline {
         self.written += json_len(value);
         Change {
             depth,
+            before,
             start,
             end: self.written,
             path_len,
@@ -127,6 +131,7 @@ impl Outline {
     const fn change(&self, depth: usize) -> Change {
         Change {
             depth,
+            before: self.written,
             start: self.written,
             end: self.written,
             path_len: 0,

@@ -185,7 +185,7 @@ fn values_that_readers_hold_already_are_not_sent() {
         held.clone(),
         &json!({"n": 3, "f": null}),
     );
-    assert!(call.patches.is_empty());
+    assert!(call.patches.is_empty(), "{:?}", call.patches);
     assert!(call.projection.is_settled());
 
     let mut call = Call::new([("recipe", "*")], held);

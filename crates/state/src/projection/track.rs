@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use self::shown::Shown;
 use super::outline::{Change, Outline, token_len};
-use super::{Argument, Mapping};
+use super::{Argument, Mapping, Reach};
 use crate::grow::{GrowingJson, Growth, Place};
 use crate::patch::{Operation, Patch};
 use crate::pointer::Pointer;
@@ -79,12 +79,21 @@ impl Track {
         }
     }
 
-    /// Says whether there is something that readers lack and that is worth a patch.
-    pub(super) fn is_due(&self) -> bool {
+    /// Says whether there is something within `reach` that readers lack and that is worth a patch.
+    pub(super) fn is_due(&self, reach: Reach) -> bool {
         self.has_news
             && match &self.held {
-                Held::Shown(shown) => shown.is_behind(),
-                _ => true,
+                Held::Shown(shown) => shown.is_behind(reach),
+                _ => reach == Reach::Everything,
+            }
+    }
+
+    /// Says whether telling everything would show a part of a value that is still growing.
+    pub(super) fn cuts_a_value(&self) -> bool {
+        self.is_due(Reach::Everything)
+            && match &self.held {
+                Held::Shown(shown) => shown.cuts_a_value(),
+                _ => self.value.is_some_and(|value| value.end.is_none()),
             }
     }
 
@@ -103,7 +112,9 @@ impl Track {
                 self.has_news |= !opens;
                 match (depth.checked_sub(1), &mut self.held) {
                     (None, _) => self.begin(change, opens),
-                    (Some(level), Held::Shown(shown)) => shown.begin(level, *again),
+                    (Some(level), Held::Shown(shown)) => {
+                        shown.begin(level, change.before, opens, *again);
+                    }
                     _ => {}
                 }
             }
@@ -170,27 +181,32 @@ impl Track {
     }
 
     /// Returns the bytes of the operations that are due when the arguments are `written` long.
-    pub(super) fn cost(&self, written: usize) -> usize {
-        match (&self.held, self.value) {
-            (_, Some(value)) if self.is_due() => {
-                let end = value.end.unwrap_or(written);
-                match &self.held {
-                    Held::Shown(shown) => shown.plan(end).cost,
-                    _ => OPERATION + self.path_len + end - value.start,
-                }
-            }
-            _ => 0,
+    pub(super) fn cost(&self, written: usize, reach: Reach) -> usize {
+        let Some(value) = self.value.filter(|_| self.is_due(reach)) else {
+            return 0;
+        };
+        let end = value.end.unwrap_or(written);
+        match &self.held {
+            Held::Shown(shown) => shown.plan(end, reach).cost,
+            _ => OPERATION + self.path_len + end - value.start,
         }
     }
 
     /// Appends the operations that are due to `patch`; readers are up to date after them.
-    pub(super) fn tell(&mut self, json: &GrowingJson, outline: &Outline, patch: &mut Patch) {
-        let (Some(extent), Some(value), true) = (self.value, self.value(json), self.is_due())
+    pub(super) fn tell(
+        &mut self,
+        json: &GrowingJson,
+        outline: &Outline,
+        reach: Reach,
+        patch: &mut Patch,
+    ) {
+        let (Some(extent), Some(value), true) = (self.value, self.value(json), self.is_due(reach))
         else {
             return;
         };
+        self.has_news = false;
         let path = self.path.clone();
-        match &self.held {
+        match &mut self.held {
             Held::Nothing => patch.push(Operation::Add {
                 path,
                 value: value.clone(),
@@ -200,16 +216,19 @@ impl Track {
                 value: value.clone(),
             }),
             Held::Shown(shown) => {
-                let plan = shown.plan(extent.end.unwrap_or(outline.written()));
-                shown.tell(value, path, plan.whole, patch);
+                let plan = shown.plan(extent.end.unwrap_or(outline.written()), reach);
+                shown.tell(value, path, plan, patch);
+                if reach == Reach::Complete {
+                    shown.all_but_open_child();
+                    return;
+                }
             }
         }
-        self.has_news = false;
         self.held = Held::Shown(match extent.end {
             Some(_) => Shown::default(),
             None => {
                 let outside = self.path_len.wrapping_sub(extent.path_len);
-                Shown::now(outline, self.root_depth(), outside)
+                Shown::everything(outline, self.root_depth(), outside)
             }
         });
     }
