@@ -217,8 +217,6 @@ async fn wrong_types_are_named() -> Step {
             json!({"messages": [{"id": "t1", "role": "tool", "content": "x"}]}),
             "messages[0].toolCallId",
         ),
-        (json!({"state": [1]}), "state"),
-        (json!({"state": "x"}), "state"),
         (json!({"tools": {}}), "tools"),
         (json!({"tools": [5]}), "tools[0]"),
         (
@@ -511,6 +509,26 @@ async fn unknown_roles_and_parts_do_not_stop_a_run() -> Step {
         let requests = play.stage.provider.requests();
         let told = requests.last().is_some_and(|r| r.last_user().contains("hi"));
         play.check(told, format!("{messages}: the model did not get the text"));
+    }
+    play.end().await
+}
+
+#[tokio::test]
+async fn a_state_that_is_no_object_changes_nothing_and_is_answered_with_the_state() -> Step {
+    let mut play = Play::with(json!({"state": {"initial": {"n": 1}}})).await?;
+    play.stage
+        .provider
+        .answer(|_| Reply::stream(text("Hello.")));
+    for state in [json!([1]), json!("text"), json!(0), json!(false)] {
+        play.turn_to(&format!("state-{state}").replace(['"', '[', ']'], ""));
+        let request = play.body(&json!({ "state": state }));
+        let run = play.post(&request).await?;
+        play.expect_success(&run, &state.to_string(), Some("Hello."));
+        let held = run.final_state().cloned().unwrap_or_default();
+        play.check(
+            held == json!({"n": 1}),
+            format!("after {state} the client holds {held}"),
+        );
     }
     play.end().await
 }
