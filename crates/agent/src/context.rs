@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::ask::Code;
 use crate::emitter::Emitter;
 use crate::resource::Resources;
 use crate::store::ThreadKey;
@@ -32,7 +33,10 @@ pub(crate) struct Facts {
 pub(crate) struct Scope {
     pub(crate) facts: Arc<Facts>,
     pub(crate) emitter: Arc<Emitter>,
-    pub(crate) call_id: String,
+    /// The journal of the call's code; a context provider has none.
+    pub(crate) code: Option<Code>,
+    call_id: String,
+    wait_id: Option<String>,
     base: Arc<Value>,
     /// The state with the code's own changes, from its first change on.
     working: Mutex<Option<Value>>,
@@ -42,16 +46,26 @@ impl Scope {
     pub(crate) fn new(
         facts: Arc<Facts>,
         emitter: Arc<Emitter>,
+        code: Option<Code>,
         call_id: String,
         state: Arc<Value>,
     ) -> Self {
+        let working = Mutex::new(None);
         Self {
             facts,
             emitter,
+            code,
             call_id,
-            working: Mutex::new(None),
+            wait_id: None,
+            working,
             base: state,
         }
+    }
+
+    /// The scope of a call that begins the work of another system.
+    pub(crate) fn waiting(mut self, wait_id: Option<String>) -> Self {
+        self.wait_id = wait_id;
+        self
     }
 
     /// What the code changed of the state, if anything.
@@ -108,6 +122,19 @@ impl<'a> RunContext<'a> {
     #[must_use]
     pub fn tool_call_id(&self) -> &'a str {
         &self.scope.call_id
+    }
+
+    /// The id under which another system delivers its result, in a tool that begins such work.
+    #[must_use]
+    pub fn wait_id(&self) -> Option<&'a str> {
+        self.scope.wait_id.as_deref()
+    }
+
+    pub(crate) fn code(&self) -> Result<&'a Code, ToolError> {
+        self.scope
+            .code
+            .as_ref()
+            .ok_or_else(|| ToolError::new("only a tool can ask and record steps"))
     }
 
     /// A key that is the same whenever this call is made again, for `Idempotency-Key` headers.

@@ -8,7 +8,9 @@
 //! No socket is opened here: a model is a trait object, and serving is another crate's work.
 
 mod agent;
+mod ask;
 mod canonical;
+mod capabilities;
 pub mod clock;
 mod context;
 mod emitter;
@@ -23,13 +25,14 @@ pub mod store;
 mod tool;
 
 pub use agent::{Agent, BuiltAgent, History, Limits, OnDecline, OnDisconnect};
+pub use ask::Question;
 pub use context::{ContextProvider, Resource, RunContext, State};
 pub use error::{BuildError, Failure, Refusal, RefusalKind};
 pub use log::{Batch, Frame, Joined, Reader, RunLog};
 pub use mapping::{FinishedCall, Prediction};
 pub use middleware::{Filter, Middleware, Outgoing};
 pub use resource::Resources;
-pub use run::{Accepted, Recovered, Run, Runtime};
+pub use run::{Accepted, Delivered, Delivery, Recovered, Run, Runtime};
 pub use tool::{
     APPROVAL_TIMEOUT, Approval, Argument, EXTERNAL_TIMEOUT, Handler, IntoTools, PAGE_TIMEOUT,
     PrivateHandler, PrivateValue, StateChange, TOOL_TIMEOUT, Tool, ToolError, ToolOutput,

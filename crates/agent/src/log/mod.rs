@@ -181,6 +181,12 @@ impl RunLog {
         self.inner().replica.state() == state
     }
 
+    /// How many bytes of frames the log keeps.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.inner().bytes
+    }
+
     /// Looks at the state that readers hold.
     pub(crate) fn with_state<R>(&self, look: impl FnOnce(&Value) -> R) -> R {
         look(self.inner().replica.state())

@@ -134,6 +134,25 @@ impl Runtime {
         accepted
     }
 
+    /// What a run that has ended sent last, with the thread as it stands now; `None` when the run has
+    /// no ending, or its thread is gone.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn recorded(
+        &self,
+        agent: Option<&BuiltAgent>,
+        run: &RunRecord,
+    ) -> store::Result<Option<Arc<RunLog>>> {
+        let (Some(ending), Some(thread)) = (&run.ending, self.store.thread(&run.key).await?) else {
+            return Ok(None);
+        };
+        let Ok(ending) = serde_json::from_value::<Event>(ending.clone()) else {
+            return Ok(None);
+        };
+        Ok(Some(replay(agent, &thread, &run.run_id, ending)))
+    }
+
     async fn accept_on(
         &self,
         agent: Arc<BuiltAgent>,
@@ -147,11 +166,17 @@ impl Runtime {
             .as_ref()
             .filter(|run| repeats(run, &input, &input_hash))
         {
+            let recorded = ended
+                .ending
+                .as_ref()
+                .and_then(|e| serde_json::from_value::<Event>(e.clone()).ok());
+            let ending =
+                recorded.unwrap_or_else(|| super::pause::standing(&agent, &thread, &input));
             return Ok(Accepted::Replay(replay(
-                &agent,
+                Some(&agent),
                 &thread,
-                ended.ending.as_ref(),
-                &input,
+                &input.run_id,
+                ending,
             )));
         }
         let (thread, told) = self.expire(&agent, lease, thread).await?;
@@ -164,7 +189,13 @@ impl Runtime {
         let plan = match intake.plan(thread, told, &mut input).await? {
             Plan::Run(plan) => plan,
             Plan::Replay(thread) => {
-                return Ok(Accepted::Replay(replay(&agent, &thread, None, &input)));
+                let ending = super::pause::standing(&agent, &thread, &input);
+                return Ok(Accepted::Replay(replay(
+                    Some(&agent),
+                    &thread,
+                    &input.run_id,
+                    ending,
+                )));
             }
         };
         let attempt = earlier.map_or(1, |run| run.attempt + 1);
@@ -264,32 +295,30 @@ fn input_hash(input: &RunAgentInput) -> String {
     }))
 }
 
-/// A log that shows the thread as it stands and ends as recorded, or with success.
-fn replay(
-    agent: &BuiltAgent,
-    thread: &Thread,
-    ending: Option<&Value>,
-    input: &RunAgentInput,
-) -> Arc<RunLog> {
-    let log = RunLog::replay(&input.run_id);
-    log.push(run_started(&input.thread_id, &input.run_id));
-    let state = thread
-        .state
-        .clone()
-        .unwrap_or_else(|| Value::Object(agent.initial.clone()));
-    log.push(StateSnapshot::new(SharedState::shown(agent, state, &thread.calls)).into());
-    if agent.settings.history != History::Client {
-        let messages = thread
+/// A log that shows the thread as it stands and ends as it is told.
+fn replay(agent: Option<&BuiltAgent>, thread: &Thread, run_id: &str, ending: Event) -> Arc<RunLog> {
+    let log = RunLog::replay(run_id);
+    log.push(run_started(&thread.key.thread, run_id));
+    let initial = || {
+        agent
+            .map(|agent| agent.initial.clone())
+            .unwrap_or_default()
+            .into()
+    };
+    let state = thread.state.clone().unwrap_or_else(initial);
+    let shown = match agent {
+        Some(agent) => SharedState::shown(agent, state, &thread.calls),
+        None => state,
+    };
+    log.push(StateSnapshot::new(shown).into());
+    if agent.is_none_or(|agent| agent.settings.history != History::Client) {
+        let messages: Vec<Message> = thread
             .messages
             .iter()
             .map(|stored| stored.message.clone())
-            .collect::<Vec<_>>();
+            .collect();
         log.push(MessagesSnapshot::new(messages).into());
     }
-    log.push(
-        ending
-            .and_then(|ending| serde_json::from_value::<Event>(ending.clone()).ok())
-            .unwrap_or_else(|| super::pause::standing(agent, thread, input)),
-    );
+    log.push(ending);
     Arc::new(log)
 }

@@ -12,6 +12,7 @@ use crate::agent::BuiltAgent;
 use crate::canonical;
 use crate::clock::Ids;
 use crate::error::Refusal;
+use crate::schema::Schema;
 use crate::store::{Answer, Audit, Interaction, InteractionKind, InteractionStatus, Store, Thread};
 use crate::tool::PrivateValue;
 
@@ -167,7 +168,8 @@ impl Context<'_> {
                 Ok(Decision::Private(PrivateValue::new(payload)))
             }
             InteractionKind::OutcomeUnknown => outcome(&decoded(payload), field),
-            InteractionKind::Question | InteractionKind::ExternalWait => Err(self.unknown()),
+            InteractionKind::Question => question_answer(interaction, decoded(payload), field),
+            InteractionKind::ExternalWait => Err(self.unknown()),
         }
     }
 
@@ -195,11 +197,13 @@ impl Context<'_> {
             (approved, accepted) => approved.filter(|approved| Some(approved) == accepted.as_ref()),
         };
         let Some(Value::Bool(approved)) = answer else {
-            return Err(wrong("approved", "approved must be true or false".to_owned()));
+            return Err(wrong(
+                "approved",
+                "approved must be true or false".to_owned(),
+            ));
         };
         if let Some(call) = payload.shift_remove("toolCall") {
-            Self::check_same_call(interaction, &call)
-                .map_err(|why| wrong("toolCall", why))?;
+            Self::check_same_call(interaction, &call).map_err(|why| wrong("toolCall", why))?;
         }
         let reason = match payload.shift_remove("reason") {
             None | Some(Value::Null) => None,
@@ -463,7 +467,10 @@ pub(super) fn audit(
         Decision::Cancelled => ("cancelled", None),
         Decision::Expired => ("expired", None),
         Decision::Result { failed: true, .. } => ("failed", None),
-        Decision::Result { .. } | Decision::Private(_) | Decision::Outcome(_) => ("answered", None),
+        Decision::Result { .. }
+        | Decision::Private(_)
+        | Decision::Answer(_)
+        | Decision::Outcome(_) => ("answered", None),
     };
     Audit {
         interaction_id: interaction.id.clone(),
@@ -488,6 +495,30 @@ fn decoded(payload: Value) -> Value {
         Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
         other => other,
     }
+}
+
+/// An answer to a question of code, checked against the question's own schema.
+fn question_answer(
+    interaction: &Interaction,
+    mut payload: Value,
+    field: &str,
+) -> Result<Decision, Refusal> {
+    if interaction.request["confirms"] == true
+        && let Value::Object(members) = &mut payload
+        && let Some(accepted) = members.shift_remove("accepted")
+    {
+        members.entry("approved").or_insert(accepted);
+    }
+    let schema = Schema::compile(&interaction.request["schema"]);
+    let fits = schema.and_then(|schema| schema.check(&payload));
+    fits.map_err(|why| {
+        Refusal::invalid(
+            "answer_unfit",
+            field,
+            format!("the answer does not fit the question: {why}"),
+        )
+    })?;
+    Ok(Decision::Answer(payload))
 }
 
 fn outcome(payload: &Value, field: &str) -> Result<Decision, Refusal> {

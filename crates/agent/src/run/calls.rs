@@ -5,16 +5,18 @@ use std::sync::Arc;
 use antiphon_protocol::{Content, ToolCallResult, ToolMessage};
 use futures_util::StreamExt;
 use futures_util::stream;
+use serde_json::{Map, Value};
 
 use super::Run;
 use super::decision::{Pending, Step};
-use super::execute::{Done, Job, Work};
+use super::execute::{Came, Done, Job, Work};
 use super::mapped::{self, Settled};
 use super::question::Asker;
 use super::turn::WrittenCall;
 use crate::agent::OnDecline;
+use crate::ask::{Asks, Code, Records};
 use crate::error::Failure;
-use crate::store::{Call, CallPhase, Commit, InteractionKind};
+use crate::store::{Call, CallPhase, Commit, Interaction, InteractionKind, InteractionStatus};
 use crate::tool::ToolOutput;
 
 impl Run {
@@ -75,13 +77,13 @@ impl Run {
             .iter()
             .any(|pending| !pending.asked || pending.decision.is_some())
         {
-            let (settled, jobs, commit) = self.decide();
+            let (settled, jobs, running, commit) = self.decide();
             let settled: Vec<Settled> = settled
                 .into_iter()
                 .map(|done| self.conclude(done))
                 .collect();
             self.store_and_tell(settled, commit).await?;
-            self.run_jobs(jobs).await?;
+            self.run_jobs(jobs, running).await?;
         }
         if std::mem::take(&mut self.declined) && self.agent.settings.on_decline == OnDecline::Stop {
             return Err(Failure::new(
@@ -94,8 +96,9 @@ impl Run {
 
     /// The next step of every call. What is about to run counts as executing from the commit on
     /// that goes with it.
-    fn decide(&mut self) -> (Vec<Done>, Vec<Job>, Commit) {
-        let (mut settled, mut jobs, mut commit) = (Vec::new(), Vec::new(), Commit::default());
+    fn decide(&mut self) -> (Vec<Done>, Vec<Job>, Vec<Call>, Commit) {
+        let (mut settled, mut jobs, mut running) = (Vec::new(), Vec::new(), Vec::new());
+        let mut commit = Commit::default();
         let base = Arc::new(self.shared.committed().clone());
         for mut pending in std::mem::take(&mut self.pending) {
             let step = pending.step(&self.agent, &self.page_tools.names);
@@ -120,24 +123,26 @@ impl Run {
                     jobs.push(self.job(&mut pending.call, Work::Deliver(value), &base));
                 }
                 Step::Begin { arguments } => {
+                    // The wait is open before the work begins: its result may be faster than we are.
+                    let interaction =
+                        self.open_wait(&pending.call, InteractionKind::ExternalWait, &arguments);
+                    commit.interactions.push(interaction);
                     jobs.push(self.job(&mut pending.call, Work::Begin(arguments), &base));
                 }
                 Step::Ask { kind, arguments } => {
-                    let asker = self.asker();
-                    let interaction =
-                        asker.ask(self.ids.next(prefix(kind)), kind, &pending.call, &arguments);
-                    commit.interactions.push(interaction.clone());
-                    self.open.push(interaction);
+                    let interaction = self.open_wait(&pending.call, kind, &arguments);
+                    commit.interactions.push(interaction);
                     pending.asked = true;
                 }
                 Step::Wait => {}
             }
             commit.calls.push(pending.call.clone());
-            if pending.call.phase == CallPhase::Proposed {
-                self.pending.push(pending);
+            match pending.call.phase {
+                CallPhase::Executing => running.push(pending.call),
+                _ => self.pending.push(pending),
             }
         }
-        (settled, jobs, commit)
+        (settled, jobs, running, commit)
     }
 
     pub(super) fn asker(&self) -> Asker<'_> {
@@ -150,9 +155,34 @@ impl Run {
         }
     }
 
-    fn job(&self, call: &mut Call, work: Work, base: &Arc<serde_json::Value>) -> Job {
+    /// Opens an interaction for a call; it has to be stored by the caller.
+    fn open_wait(
+        &mut self,
+        call: &Call,
+        kind: InteractionKind,
+        arguments: &Map<String, Value>,
+    ) -> Interaction {
+        let id = self.ids.next(prefix(kind));
+        let interaction = self.asker().ask(id, kind, call, arguments);
+        self.open.push(interaction.clone());
+        interaction
+    }
+
+    fn job(&self, call: &mut Call, work: Work, base: &Arc<Value>) -> Job {
         call.phase = CallPhase::Executing;
-        let scope = self.scope(call.id.clone(), Arc::clone(base));
+        let records = Records {
+            store: Arc::clone(&self.store),
+            lease: self.lease.clone(),
+        };
+        let code = Code::new(call.clone(), Some(records));
+        let wait_id = self
+            .open
+            .iter()
+            .find(|i| i.call_id == call.id)
+            .map(|i| i.id.clone());
+        let scope = self
+            .scope(Some(code), call.id.clone(), Arc::clone(base))
+            .waiting(wait_id);
         Job {
             call: call.clone(),
             work,
@@ -162,47 +192,57 @@ impl Run {
     }
 
     /// Runs jobs side by side and settles each as it ends.
-    async fn run_jobs(&mut self, jobs: Vec<Job>) -> Result<(), Failure> {
-        self.executing = jobs.iter().map(|job| job.call.clone()).collect();
+    async fn run_jobs(&mut self, jobs: Vec<Job>, calls: Vec<Call>) -> Result<(), Failure> {
+        self.executing = calls;
         let width = self.agent.settings.limits.parallel_calls.max(1);
         let mut running = stream::iter(jobs.into_iter().map(Job::run)).buffer_unordered(width);
-        while let Some(done) = running.next().await {
-            if done.began {
-                self.wait_for_system(done.call).await?;
-                continue;
+        while let Some(mut done) = running.next().await {
+            let mut commit = Commit::default();
+            match std::mem::replace(&mut done.came, Came::Began) {
+                Came::Began => self.wait_for(done.call, commit).await?,
+                Came::Asks(asks) => {
+                    let interaction = self.question(&done.call, &asks);
+                    commit.interactions.push(interaction);
+                    self.wait_for(done.call, commit).await?;
+                }
+                Came::Result(result) => {
+                    commit.interactions.extend(self.close_wait(&done.call.id));
+                    done.came = Came::Result(result);
+                    let settled = self.conclude(done);
+                    self.store_and_tell(vec![settled], commit).await?;
+                }
             }
-            let settled = self.conclude(done);
-            self.store_and_tell(vec![settled], Commit::default())
-                .await?;
         }
         Ok(())
     }
 
-    /// The work of another system has begun: from here on its result is waited for.
-    async fn wait_for_system(&mut self, mut call: Call) -> Result<(), Failure> {
-        self.executing.retain(|executing| executing.id != call.id);
+    /// Opens the question that a call's code stopped at.
+    fn question(&mut self, call: &Call, asks: &Asks) -> Interaction {
+        let interaction = self.asker().question(self.ids.next("question"), call, asks);
+        self.open.push(interaction.clone());
+        interaction
+    }
+
+    /// From here on somebody else has the word.
+    async fn wait_for(&mut self, mut call: Call, mut commit: Commit) -> Result<(), Failure> {
         call.phase = CallPhase::Proposed;
-        let arguments = self
-            .agent
-            .tools
-            .arguments(&call.tool, &call.arguments)
-            .unwrap_or_default();
-        let kind = InteractionKind::ExternalWait;
-        let interaction = self
-            .asker()
-            .ask(self.ids.next(prefix(kind)), kind, &call, &arguments);
-        let commit = Commit {
-            calls: vec![call.clone()],
-            interactions: vec![interaction.clone()],
-            ..Commit::default()
-        };
+        commit.calls.push(call.clone());
         self.commit(commit).await?;
-        self.open.push(interaction);
+        self.executing.retain(|executing| executing.id != call.id);
         self.pending.push(Pending {
             asked: true,
             ..Pending::new(call)
         });
         Ok(())
+    }
+
+    /// Closes the interaction of a call that never came to wait.
+    fn close_wait(&mut self, call_id: &str) -> Option<Interaction> {
+        let index = self.open.iter().position(|i| i.call_id == call_id)?;
+        Some(Interaction {
+            status: InteractionStatus::Cancelled,
+            ..self.open.remove(index)
+        })
     }
 
     /// Stores results with the state they make, then sends them.
@@ -248,7 +288,11 @@ impl Run {
         self.shared.forget(&done.call.id);
         let predicted = self.agent.settings.mappings.predicts(&done.call.tool);
         let mut call = done.call;
-        let applied = done.result.and_then(|output| {
+        let result = match done.came {
+            Came::Result(result) => result,
+            Came::Began | Came::Asks(_) => Err("it never came to a result".to_owned()),
+        };
+        let applied = result.and_then(|output| {
             let events = self.apply(&call, &output, done.changes)?;
             Ok((
                 mapped::content(&output, self.agent.settings.limits.result_bytes),

@@ -4,7 +4,7 @@ use antiphon_protocol::ToolMessage;
 use serde_json::{Map, Value};
 
 use crate::agent::BuiltAgent;
-use crate::store::{Call, InteractionKind};
+use crate::store::{Call, Entry, InteractionKind};
 use crate::tool::{Execution, PrivateValue, Tool};
 
 /// An answer that was checked and recorded, on its way to the call that waits for it.
@@ -26,6 +26,8 @@ pub(crate) enum Decision {
     },
     /// A person gave a private value.
     Private(PrivateValue),
+    /// A person answered a question of the call's code.
+    Answer(Value),
     /// A person knows what became of a call that a crash cut.
     Outcome(Outcome),
 }
@@ -121,6 +123,12 @@ impl Pending {
                 from_page,
             },
             Some(Decision::Private(value)) => Step::Deliver { value },
+            Some(Decision::Answer(answer)) => {
+                if let Some(Entry::Asked { answer: open, .. }) = self.call.journal.last_mut() {
+                    *open = Some(answer);
+                }
+                self.approved_step(agent, page_tools, None)
+            }
             Some(Decision::Outcome(outcome)) => self.outcome_step(agent, page_tools, outcome),
         }
     }

@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::agent::BuiltAgent;
+use crate::ask::{Asks, Code};
 use crate::context::{RunContext, Scope};
 use crate::store::Call;
 use crate::tool::{Execution, PrivateValue, ToolError, ToolOutput};
@@ -36,26 +37,32 @@ pub(super) enum Work {
 /// What came of a call.
 pub(super) struct Done {
     pub(super) call: Call,
-    pub(super) result: Result<ToolOutput, String>,
+    pub(super) came: Came,
     /// What the tool's code changed of the state.
     pub(super) changes: Option<Patch>,
     /// The result as it was delivered, with its own id.
     pub(super) message: Option<ToolMessage>,
     /// Whether the page sent the result.
     pub(super) from_page: bool,
-    /// Whether another system's work has begun; then there is no result yet.
-    pub(super) began: bool,
+}
+
+/// How a call ended, or why it did not.
+pub(super) enum Came {
+    Result(Result<ToolOutput, String>),
+    /// The work of another system has begun.
+    Began,
+    /// The code stopped at a question.
+    Asks(Asks),
 }
 
 impl Done {
     pub(super) fn new(call: Call, result: Result<ToolOutput, String>) -> Self {
         Self {
             call,
-            result,
+            came: Came::Result(result),
             changes: None,
             message: None,
             from_page: false,
-            began: false,
         }
     }
 
@@ -93,16 +100,21 @@ impl Job {
             Some(execution) => perform(execution, work, RunContext::new(&scope)).await,
             None => Err("it is no longer available".to_owned()),
         };
-        let began = begins && result.is_ok();
         let changes = if result.is_ok() {
             scope.changes()
         } else {
             None
         };
+        let (call, asks) = scope.code.map_or((call, None), Code::into_parts);
+        let came = match (asks, result) {
+            (Some(asks), _) => Came::Asks(asks),
+            (None, Ok(_)) if begins => Came::Began,
+            (None, result) => Came::Result(result),
+        };
         Done {
             changes,
-            began,
-            ..Done::new(call, result)
+            came,
+            ..Done::new(call, Err(String::new()))
         }
     }
 }

@@ -43,7 +43,11 @@ pub(super) fn check(agent: &BuiltAgent, input: &RunAgentInput) -> Result<(), Ref
         Some(Value::Object(state)) => {
             if let Some(key) = state.keys().find(|key| reserved_key(key)) {
                 let message = format!("the state key {key:?} is reserved");
-                return Err(Refusal::invalid("state_reserved_key", format!("state.{key}"), message));
+                return Err(Refusal::invalid(
+                    "state_reserved_key",
+                    format!("state.{key}"),
+                    message,
+                ));
             }
         }
         Some(_) => tracing::warn!("a state that is not an object holds no keys and is not taken"),
@@ -224,6 +228,7 @@ impl Intake<'_> {
         input: &RunAgentInput,
         opens: bool,
     ) -> Result<SharedState, Refusal> {
+        let stored = thread.state.clone().unwrap_or_else(|| json!({}));
         let base = thread
             .state
             .clone()
@@ -235,7 +240,7 @@ impl Intake<'_> {
             .and_then(Value::as_object)
             .filter(|patch| is_new_turn && !patch.is_empty());
         let Some(patch) = patch else {
-            return Ok(SharedState::new(base));
+            return Ok(SharedState::changed(&stored, base));
         };
         let predicted = SharedState::predicted_keys(self.agent, &thread.calls);
         let taken: Map<String, Value> = patch
@@ -248,7 +253,7 @@ impl Intake<'_> {
         super::Run::rules(self.agent)
             .check(&next)
             .map_err(|why| Refusal::invalid("state_invalid", "state", why))?;
-        Ok(SharedState::changed(&base, next))
+        Ok(SharedState::changed(&stored, next))
     }
 
     /// A continuation goes on with the tools and the context of the run that stopped, unless it

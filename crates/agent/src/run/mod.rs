@@ -16,19 +16,24 @@ mod question;
 mod recover;
 mod shared;
 mod turn;
+mod waits;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_model::{Request, ToolChoice, ToolSpec};
 use antiphon_protocol::{Message, TokenUsage, ToolMessage};
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 pub use accept::{Accepted, Runtime};
+pub(crate) use decision::needs_approval;
 pub use recover::Recovered;
+pub use waits::{Delivered, Delivery};
 
 use crate::agent::{BuiltAgent, History};
+use crate::ask::Code;
 use crate::clock::{Clock, Ids};
 use crate::context::{Facts, RunContext, Scope};
 use crate::emitter::Emitter;
@@ -131,15 +136,17 @@ impl Run {
     /// Plays the run to its end. Whatever happens, the log ends with one terminal event and the
     /// thread is given back.
     pub async fn play(mut self) {
+        self.announce();
         let cancel = self.cancel.clone();
         let renewal = keep_lease(Arc::clone(&self.store), self.lease.clone());
         let deadline = tokio::time::sleep(self.agent.settings.limits.time);
         let stopped = tokio::select! {
             biased;
             () = cancel.cancelled() => Some(Stopped::Cancelled),
-            ended = Box::pin(self.drive()) => match ended {
-                Ok(Ended::Finished | Ended::Waiting) => None,
-                Err(failure) => Some(Stopped::Failed(failure)),
+            ended = AssertUnwindSafe(Box::pin(self.drive())).catch_unwind() => match ended {
+                Ok(Ok(Ended::Finished | Ended::Waiting)) => None,
+                Ok(Err(failure)) => Some(Stopped::Failed(failure)),
+                Err(_) => Some(Stopped::Failed(Failure::new("internal", "the run failed unexpectedly"))),
             },
             () = deadline => Some(Stopped::Failed(Failure::new("timeout", "the run took too long"))),
             lost = renewal => Some(Stopped::Failed(lost.into())),
@@ -154,7 +161,7 @@ impl Run {
     /// The loop: decide the calls that are there, call the model when none waits, and again, until
     /// it has nothing more to call, or someone has to be asked.
     async fn drive(&mut self) -> Result<Ended, Failure> {
-        self.begin().await?;
+        self.begin();
         if self.purpose == Purpose::Open {
             return self.end_opened().await.map(|()| Ended::Finished);
         }
@@ -267,7 +274,11 @@ impl Run {
         };
         let mut provided = Vec::new();
         if !self.agent.settings.providers.is_empty() {
-            let scope = self.scope(String::new(), Arc::new(self.shared.committed().clone()));
+            let scope = self.scope(
+                None,
+                String::new(),
+                Arc::new(self.shared.committed().clone()),
+            );
             for provider in &self.agent.settings.providers {
                 match provider.provide(RunContext::new(&scope)).await {
                     Ok(text) => provided.extend(text),
@@ -280,10 +291,11 @@ impl Run {
         prompt::data_block(state, context, &provided)
     }
 
-    fn scope(&self, call_id: String, state: Arc<serde_json::Value>) -> Scope {
+    fn scope(&self, code: Option<Code>, call_id: String, state: Arc<serde_json::Value>) -> Scope {
         Scope::new(
             Arc::clone(&self.facts),
             Arc::clone(&self.emitter),
+            code,
             call_id,
             state,
         )

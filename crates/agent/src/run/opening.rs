@@ -6,17 +6,19 @@ use antiphon_protocol::{
 
 use super::{Purpose, Run};
 use crate::context::RunContext;
-use crate::error::Failure;
 
 impl Run {
-    /// Says that the run has begun, and what of the thread the page does not know.
-    pub(super) async fn begin(&mut self) -> Result<(), Failure> {
+    /// Says that the run has begun. Nothing else ever comes first.
+    pub(super) fn announce(&self) {
         self.start_middleware();
         self.emitter
             .emit(run_started(&self.record.key.thread, &self.record.run_id));
+    }
+
+    /// Says what of the thread the page does not know.
+    pub(super) fn begin(&mut self) {
         if self.purpose == Purpose::Open {
-            self.show_thread();
-            return Ok(());
+            return self.show_thread();
         }
         if !self.agent.settings.mappings.predictions.is_empty() {
             self.emitter.emit(Custom::new(
@@ -32,7 +34,6 @@ impl Run {
             ));
         }
         self.restate(true);
-        Ok(())
     }
 
     fn start_middleware(&self) {
@@ -41,6 +42,7 @@ impl Run {
             return;
         }
         let scope = self.scope(
+            None,
             String::new(),
             std::sync::Arc::new(self.shared.committed().clone()),
         );

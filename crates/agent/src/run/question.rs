@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::agent::BuiltAgent;
+use crate::ask::Asks;
 use crate::store::{Call, Interaction, InteractionKind, InteractionStatus, ThreadKey};
 use crate::tool::{APPROVAL_TIMEOUT, Execution, PAGE_TIMEOUT};
 
@@ -41,6 +42,15 @@ impl Asker<'_> {
             opened_at: self.now,
             expires_at: timeout.and_then(|timeout| self.now.checked_add(timeout).ok()),
         }
+    }
+
+    /// Opens the question that a call's code stopped at.
+    pub(crate) fn question(&self, id: String, call: &Call, asks: &Asks) -> Interaction {
+        let mut interaction = self.ask(id, InteractionKind::Question, call, &Map::new());
+        interaction.request["message"] = json!(asks.message);
+        interaction.request["schema"] = asks.schema.clone();
+        interaction.request["confirms"] = json!(asks.confirms);
+        interaction
     }
 
     fn timeout(&self, kind: InteractionKind, tool: &str) -> Option<jiff::SignedDuration> {
@@ -136,7 +146,7 @@ pub(crate) fn tool_name(interaction: &Interaction) -> &str {
 /// An open interaction as an interrupt of RUN_FINISHED.
 pub(crate) fn interrupt(interaction: &Interaction, namespace: &str) -> Interrupt {
     let request = &interaction.request;
-    let mut interrupt = Interrupt::new(&interaction.id, reason(interaction.kind, namespace));
+    let mut interrupt = Interrupt::new(&interaction.id, reason(interaction, namespace));
     interrupt.message = request["message"].as_str().map(str::to_owned);
     interrupt.tool_call_id = Some(interaction.call_id.clone());
     interrupt.response_schema = response_schema(interaction);
@@ -147,9 +157,12 @@ pub(crate) fn interrupt(interaction: &Interaction, namespace: &str) -> Interrupt
     interrupt
 }
 
-fn reason(kind: InteractionKind, namespace: &str) -> String {
-    match kind {
+fn reason(interaction: &Interaction, namespace: &str) -> String {
+    match interaction.kind {
         InteractionKind::Approval | InteractionKind::ClientTool => "tool_call".to_owned(),
+        InteractionKind::Question if interaction.request["confirms"] == true => {
+            "confirmation".to_owned()
+        }
         InteractionKind::Question => "input_required".to_owned(),
         InteractionKind::PrivateInput => "private_input".to_owned(),
         InteractionKind::ExternalWait => format!("{namespace}:external_wait"),

@@ -100,10 +100,7 @@ impl Runtime {
         thread: Thread,
         record: RunRecord,
     ) -> store::Result<Recovered> {
-        let member = |name: &str| record.invocation.get(name).cloned().unwrap_or_default();
-        let mut input = RunAgentInput::new(&record.key.thread, &record.run_id, Vec::new());
-        input.tools = serde_json::from_value(member("tools")).unwrap_or_default();
-        input.context = serde_json::from_value(member("context")).unwrap_or_default();
+        let input = input_of(&record);
         let state = thread
             .state
             .clone()
@@ -258,6 +255,16 @@ impl Runtime {
         thread.messages = conversation.into_stored();
         Ok((thread, told))
     }
+}
+
+/// The input of a run that goes on by itself: what was stored of the one that began it.
+pub(super) fn input_of(record: &RunRecord) -> RunAgentInput {
+    let member = |name: &str| record.invocation.get(name).cloned().unwrap_or_default();
+    let mut input = RunAgentInput::new(&record.key.thread, &record.run_id, Vec::new());
+    input.tools = serde_json::from_value(member("tools")).unwrap_or_default();
+    input.context = serde_json::from_value(member("context")).unwrap_or_default();
+    input.forwarded_props = Some(member("forwardedProps")).filter(|props| !props.is_null());
+    input
 }
 
 fn cut_ending(record: &RunRecord, waits: bool) -> Event {

@@ -16,8 +16,8 @@ use futures_util::future::BoxFuture;
 pub use commit::{Commit, Cut};
 pub use memory::MemoryStore;
 pub use record::{
-    Answer, Audit, Call, CallPhase, Entry, Interaction, InteractionKind, InteractionStatus, RunRecord,
-    RunStatus, StoredMessage, Thread, ThreadKey, ThreadSummary,
+    Answer, Audit, Call, CallPhase, Entry, Interaction, InteractionKind, InteractionStatus,
+    RunRecord, RunStatus, StoredMessage, Thread, ThreadKey, ThreadSummary,
 };
 
 /// The result of a store's operation.
