@@ -21,6 +21,9 @@ struct OpenItem {
     opener: Event,
     /// How long the text or the arguments were at that moment, in bytes.
     before: usize,
+    /// The event that ended a subagent. Those that ended are kept: later ones may name them as
+    /// parents.
+    ended: Option<Event>,
 }
 
 /// What an item is known by. A message and a span of reasoning may have the same id.
@@ -74,6 +77,7 @@ impl OpenItems {
                 let mut item = OpenItem {
                     opener: event.clone(),
                     before: 0,
+                    ended: None,
                 };
                 item.before = item.length(thread);
                 self.0.push(item);
@@ -85,8 +89,8 @@ impl OpenItems {
             Event::StepFinished(e) => {
                 self.close(Key::Step(&e.step_name, e.subagent_run_id.as_deref()));
             }
-            Event::SubagentFinished(e) => self.close(Key::Subagent(&e.subagent_run_id)),
-            Event::SubagentError(e) => self.close(Key::Subagent(&e.subagent_run_id)),
+            Event::SubagentFinished(e) => self.end(Key::Subagent(&e.subagent_run_id), event),
+            Event::SubagentError(e) => self.end(Key::Subagent(&e.subagent_run_id), event),
             Event::RunStarted(_) | Event::RunFinished(_) | Event::RunError(_) => self.0.clear(),
             // What the snapshot restates is part of the message, not of what is still streaming.
             Event::MessagesSnapshot(_) => {
@@ -98,6 +102,12 @@ impl OpenItems {
         }
     }
 
+    fn end(&mut self, key: Key<'_>, event: &Event) {
+        for item in self.0.iter_mut().filter(|item| item.key() == Some(key)) {
+            item.ended = Some(event.clone());
+        }
+    }
+
     fn close(&mut self, key: Key<'_>) {
         self.0.retain(|item| item.key() != Some(key));
     }
@@ -105,12 +115,14 @@ impl OpenItems {
 
 impl Replica {
     /// Returns the events that open again what is open, each followed by what it said so far.
+    /// Subagents that have ended begin and end again, so that others can name them.
     #[must_use]
     pub fn open_items(&self) -> Vec<Event> {
         let mut events = Vec::new();
         for item in &self.open.0 {
             events.push(self.reopen(item));
             events.extend(self.said(item));
+            events.extend(item.ended.clone());
         }
         events
     }
@@ -157,12 +169,9 @@ impl Replica {
                     start.tool_call_name.clone_from(&call.function.name);
                 }
                 let at = self.thread.call_message(&start.tool_call_id);
-                let message = at
-                    .and_then(|at| self.thread.messages.get(at))
-                    .map(Message::id);
-                start.parent_message_id = message
-                    .filter(|id| *id != start.tool_call_id)
-                    .map(str::to_owned);
+                // Named even if it is the call's own, which the snapshot may hold already.
+                let message = at.and_then(|at| self.thread.messages.get(at));
+                start.parent_message_id = message.map(|message| message.id().to_owned());
             }
             _ => {}
         }
