@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use antiphon_protocol::{Custom, RunAgentInput};
-use antiphon_state::{Patch, diff};
+use antiphon_state::{Patch, diff, shallow_merge};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::ask::Code;
 use crate::emitter::Emitter;
@@ -271,20 +271,11 @@ impl<T: DeserializeOwned + Serialize> State<'_, T> {
             .working
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        merge(
+        shallow_merge(
             working.get_or_insert_with(|| (*self.scope.base).clone()),
             written,
         );
         Ok(result)
-    }
-}
-
-/// Puts keys in place, each whole.
-pub(crate) fn merge(state: &mut Value, keys: Map<String, Value>) {
-    if let Value::Object(members) = state {
-        members.extend(keys);
-    } else {
-        *state = Value::Object(keys);
     }
 }
 

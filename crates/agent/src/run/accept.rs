@@ -51,6 +51,8 @@ pub(super) struct Start {
     pub(super) shared: SharedState,
     pub(super) pending: Vec<Pending>,
     pub(super) open: Vec<Interaction>,
+    /// Approvals that were given with this request.
+    pub(super) approved: Vec<Interaction>,
     /// Results that were made for the thread since its last run.
     pub(super) told: Vec<ToolMessage>,
     pub(super) commit: Commit,
@@ -256,6 +258,7 @@ impl Runtime {
             shared: plan.shared,
             pending: plan.pending,
             open: plan.open,
+            approved: plan.approved,
             told: plan.told,
             began: Vec::new(),
             executing: Vec::new(),

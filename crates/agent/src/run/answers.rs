@@ -13,7 +13,9 @@ use crate::canonical;
 use crate::clock::Ids;
 use crate::error::Refusal;
 use crate::schema::Schema;
-use crate::store::{Answer, Audit, Interaction, InteractionKind, InteractionStatus, Store, Thread};
+use crate::store::{
+    Answer, Audit, Call, Interaction, InteractionKind, InteractionStatus, Store, Thread,
+};
 use crate::tool::PrivateValue;
 
 /// What the answers are checked against.
@@ -70,7 +72,7 @@ impl Context<'_> {
                 .interactions
                 .iter()
                 .find(|i| i.id == entry.interrupt_id);
-            match open.filter(|i| i.kind != InteractionKind::ExternalWait) {
+            match open.filter(|i| self.may_answer(i)) {
                 Some(interaction) => {
                     taken
                         .answered
@@ -83,6 +85,13 @@ impl Context<'_> {
             }
         }
         Ok(taken)
+    }
+
+    /// Whether a client may answer an interaction: it is not another system's to answer, and the agent
+    /// is the one that asked.
+    fn may_answer(&self, interaction: &Interaction) -> bool {
+        let asker = interaction.request["agent"].as_str();
+        interaction.kind != InteractionKind::ExternalWait && asker == Some(&self.agent.name)
     }
 
     /// An entry for something that is not open: either it says again what was said, or it is refused.
@@ -313,7 +322,7 @@ impl Context<'_> {
                 .interactions
                 .iter()
                 .find(|i| i.call_id == result.tool_call_id);
-            match waits.filter(|i| i.kind == InteractionKind::ClientTool) {
+            match waits.filter(|i| i.kind == InteractionKind::ClientTool && self.may_answer(i)) {
                 Some(interaction) => {
                     if taken
                         .answered
@@ -451,6 +460,28 @@ impl Context<'_> {
             audit,
             in_history: false,
         }
+    }
+}
+
+/// The record of what came of an approved call.
+pub(super) fn outcome_audit(
+    call: &Call,
+    approved: &Interaction,
+    failed: bool,
+    at: Timestamp,
+) -> Audit {
+    Audit {
+        interaction_id: approved.id.clone(),
+        tool_call_id: call.id.clone(),
+        tool: call.tool.clone(),
+        decision: "executed".to_owned(),
+        by: String::new(),
+        at,
+        arguments_hash: canonical::hash(
+            &serde_json::from_str(&call.arguments).unwrap_or(Value::Null),
+        ),
+        edited_arguments: None,
+        outcome: Some(if failed { "failed" } else { "done" }.to_owned()),
     }
 }
 

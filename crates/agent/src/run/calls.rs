@@ -8,6 +8,7 @@ use futures_util::stream;
 use serde_json::{Map, Value};
 
 use super::Run;
+use super::answers::outcome_audit;
 use super::decision::{Pending, Step};
 use super::execute::{Came, Done, Job, Work};
 use super::mapped::{self, Settled};
@@ -253,6 +254,11 @@ impl Run {
     ) -> Result<(), Failure> {
         for one in &settled {
             commit.calls.push(one.call.clone());
+            let approved = self.approved.iter().find(|i| i.call_id == one.call.id);
+            let now = self.clock.now();
+            commit
+                .audit
+                .extend(approved.map(|i| outcome_audit(&one.call, i, one.failed, now)));
             self.conversation
                 .push_result(one.message.clone(), one.failed);
         }

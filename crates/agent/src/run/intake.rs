@@ -1,6 +1,7 @@
 //! Reading a request against the thread: what of it is new, what it answers, what it must not do.
 
 use antiphon_protocol::{Content, Message, RunAgentInput, ToolMessage, UserMessage};
+use antiphon_state::{reserved_key, shallow_merge};
 use serde_json::{Map, Value, json};
 
 use super::Purpose;
@@ -11,7 +12,6 @@ use super::decision::{Decision, Pending};
 use super::shared::SharedState;
 use crate::agent::{BuiltAgent, History};
 use crate::clock::{Clock, Ids};
-use crate::context::merge;
 use crate::error::{Refusal, RefusalKind};
 use crate::store::{
     Call, CallPhase, Commit, Interaction, InteractionKind, InteractionStatus, Store, Thread,
@@ -80,13 +80,6 @@ pub(super) fn check(agent: &BuiltAgent, input: &RunAgentInput) -> Result<(), Ref
     Ok(())
 }
 
-/// Whether a key of the state is the server's own.
-fn reserved_key(key: &str) -> bool {
-    ["_", "app:", "user:", "temp:"]
-        .iter()
-        .any(|prefix| key.starts_with(prefix))
-}
-
 /// Whether a tool is one that the agent leaves to the page anyway.
 fn is_offered_by_page_too(agent: &BuiltAgent, name: &str) -> bool {
     let execution = agent.tools.get(name).map(|tool| &tool.execution);
@@ -143,7 +136,7 @@ impl Intake<'_> {
             .answered
             .first()
             .map(|answer| answer.interaction.response_id.clone());
-        let (pending, open, declined) = decide(&thread, taken, brings_new, &mut commit);
+        let decided = decide(&thread, taken, brings_new, &mut commit);
         take_news(&mut conversation, news, &mut commit, &input.run_id);
         self.invocation(&thread, input).await?;
         Ok(Plan::Run(Box::new(Start {
@@ -152,12 +145,13 @@ impl Intake<'_> {
             held_state: input.state.clone().unwrap_or_else(|| json!({})),
             conversation,
             shared,
-            pending,
-            open,
+            pending: decided.pending,
+            open: decided.open,
+            approved: decided.approved,
             told,
             commit,
             response_id,
-            declined,
+            declined: decided.declined,
         })))
     }
 
@@ -249,7 +243,7 @@ impl Intake<'_> {
             .map(|(k, v)| (k.clone(), v.clone()))
             .collect();
         let mut next = base.clone();
-        merge(&mut next, taken);
+        shallow_merge(&mut next, taken);
         super::Run::rules(self.agent)
             .check(&next)
             .map_err(|why| Refusal::invalid("state_invalid", "state", why))?;
@@ -355,14 +349,19 @@ fn coverage(thread: &Thread, brings_new: bool, taken: &Taken) -> Result<(), Refu
     }
 }
 
-/// The unsettled calls with their answers, the interactions that stay open, and whether a person
-/// declined a call.
-fn decide(
-    thread: &Thread,
-    taken: Taken,
-    brings_new: bool,
-    commit: &mut Commit,
-) -> (Vec<Pending>, Vec<Interaction>, bool) {
+/// A thread's unsettled calls with the answers that came for them.
+struct Decided {
+    pending: Vec<Pending>,
+    /// Interactions that stay open.
+    open: Vec<Interaction>,
+    /// Approvals that were given.
+    approved: Vec<Interaction>,
+    /// Whether a person declined a call.
+    declined: bool,
+}
+
+/// Takes the answers to the calls that wait for them.
+fn decide(thread: &Thread, taken: Taken, brings_new: bool, commit: &mut Commit) -> Decided {
     let is_answered = |i: &&Interaction| {
         taken
             .answered
@@ -382,9 +381,13 @@ fn decide(
     for one in &mut pending {
         one.asked = open.iter().any(|i| i.call_id == one.call.id);
     }
-    let mut declined = false;
+    let (mut approved, mut declined) = (Vec::new(), false);
     for answer in taken.answered {
-        declined |= matches!(answer.decision, Decision::Declined { .. });
+        match answer.decision {
+            Decision::Approved { .. } => approved.push(answer.interaction.clone()),
+            Decision::Declined { .. } => declined = true,
+            _ => {}
+        }
         commit.audit.push(answer.audit);
         let Some(index) = pending
             .iter()
@@ -409,7 +412,12 @@ fn decide(
             one.decision = Some(answer.decision);
         }
     }
-    (pending, open, declined)
+    Decided {
+        pending,
+        open,
+        approved,
+        declined,
+    }
 }
 
 /// Calls whose outcome a crash left unknown stay so when the person goes on without a word on them.

@@ -1,11 +1,10 @@
 //! What a finished call makes of the shared state.
 
 use antiphon_protocol::{Content, Event, StateDelta, StateSnapshot, ToolMessage};
-use antiphon_state::{Change, Patch};
+use antiphon_state::{Change, Patch, shallow_merge};
 use serde_json::{Map, Value};
 
 use super::Run;
-use crate::context::merge;
 use crate::mapping::{CallMapping, FinishedCall, ResultMapping, select};
 use crate::store::Call;
 use crate::tool::{StateChange, ToolOutput};
@@ -74,7 +73,7 @@ impl Run {
             },
             Event::StateDelta(event) => {
                 let mut view = self.shared.view();
-                merge(&mut view, keys.clone());
+                shallow_merge(&mut view, keys.clone());
                 let before = view.clone();
                 if let Err(error) = event.delta.apply(&mut view) {
                     tracing::error!(%error, "a mapped call gave a delta that does not apply; it is left out");

@@ -68,6 +68,8 @@ pub struct Run {
     pending: Vec<Pending>,
     /// Interactions that are open.
     open: Vec<Interaction>,
+    /// Approvals that were given with this request, for the record of what came of them.
+    approved: Vec<Interaction>,
     /// Results that were made for the thread since its last run; the page does not have them.
     told: Vec<ToolMessage>,
     /// Ids of the calls that the model made in this run.

@@ -77,7 +77,8 @@ impl Asker<'_> {
 
     fn request(&self, kind: InteractionKind, call: &Call, arguments: &Map<String, Value>) -> Value {
         let tool = self.agent.tools.get(&call.tool);
-        let mut request = json!({ "name": call.tool, "arguments": arguments });
+        let mut request =
+            json!({ "agent": self.agent.name, "name": call.tool, "arguments": arguments });
         match (
             kind,
             tool.map(|tool| (&tool.execution, tool.approval.as_ref())),

@@ -127,6 +127,7 @@ impl Runtime {
             shared: SharedState::new(state),
             pending: pending.collect(),
             open: thread.interactions,
+            approved: Vec::new(),
             told: Vec::new(),
             commit: Commit::default(),
             response_id: Some(record.response_id.clone()),

@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use antiphon_state::Patch;
+use antiphon_state::{Patch, shallow_merge};
 use serde_json::{Map, Value};
 
 use crate::agent::BuiltAgent;
-use crate::context::merge;
 use crate::schema::Schema;
 use crate::store::Call;
 use crate::tool::StateChange;
@@ -60,7 +59,7 @@ impl SharedState {
     pub(crate) fn view(&self) -> Value {
         let mut view = self.committed.clone();
         for (_, keys) in &self.predictions {
-            merge(&mut view, keys.clone());
+            shallow_merge(&mut view, keys.clone());
         }
         view
     }
@@ -170,7 +169,7 @@ fn fits(value: &Value, max_bytes: usize) -> bool {
 
 fn apply(state: &mut Value, change: StateChange) -> Result<(), String> {
     match change {
-        StateChange::Merge(keys) => merge(state, keys),
+        StateChange::Merge(keys) => shallow_merge(state, keys),
         StateChange::Replace(whole) => *state = Value::Object(whole),
         StateChange::Patch(patch) => apply_patch(state, &patch)?,
     }

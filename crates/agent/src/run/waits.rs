@@ -169,6 +169,7 @@ impl Runtime {
             shared: SharedState::new(state),
             pending,
             open,
+            approved: Vec::new(),
             told: Vec::new(),
             commit: Commit {
                 audit: vec![audit],
