@@ -89,7 +89,7 @@ impl Runtime {
             Opened::Busy { run_id } => return Err(Refusal::busy(&run_id)),
         };
         let started = match self.expire(&agent, &lease, *thread).await {
-            Ok((thread, told)) => match self.continuation(&agent, thread, &wait, delivery, by) {
+            Ok((thread, told)) => match self.continuation(&agent, thread, &wait, &delivery, by) {
                 Ok(start) => {
                     let input = input_of(&record);
                     let record = self.next_attempt(record, &wait);
@@ -128,7 +128,7 @@ impl Runtime {
         agent: &BuiltAgent,
         thread: Thread,
         wait: &Interaction,
-        delivery: Delivery,
+        delivery: &Delivery,
         by: &str,
     ) -> Result<Start, Refusal> {
         let now = self.clock.now();
@@ -140,11 +140,11 @@ impl Runtime {
         };
         let mut open = thread.interactions;
         let mut wait = open.remove(index);
-        let decision = self.delivered(&wait, &delivery);
+        let decision = self.delivered(&wait, delivery);
         let audit = answers::audit(&wait, &decision, by, now);
         wait.status = InteractionStatus::Answered;
         wait.answer = Some(Answer {
-            hash: delivery_hash(&delivery),
+            hash: delivery_hash(delivery),
             entry: None,
             at: now,
             by: by.to_owned(),
