@@ -1,4 +1,5 @@
 //! Whole runs through the public interface.
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
 
 mod common;
 
@@ -15,6 +16,10 @@ use serde_json::{Value, json};
 const TEXT: &str = "TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END";
 const CALL: &str = "TOOL_CALL_START TOOL_CALL_ARGS TOOL_CALL_END";
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it reads like the schema it makes"
+)]
 fn object(properties: Value) -> Value {
     json!({ "type": "object", "properties": properties })
 }
