@@ -1,5 +1,7 @@
 //! Runs made at random, but legal: nothing that judges or folds them may object.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use antiphon_protocol::*;
@@ -100,7 +102,7 @@ impl Maker {
                     ..StepStarted::new(name)
                 });
             }
-            5 | 6 | 7 | 8 => self.continue_one(pick, &text),
+            5..=8 => self.continue_one(pick, &text),
             9 => {
                 if !self.open.is_empty() {
                     let item = self.open.remove(pick % self.open.len());
@@ -108,7 +110,7 @@ impl Maker {
                 }
             }
             10 => self.answer(pick, &text),
-            11 => self.change_state(pick, text),
+            11 => self.change_state(pick, &text),
             12 => self.emit(MessagesSnapshot::new(self.replica.messages().to_vec())),
             13 => self.show_activity(pick, &text),
             14 => self.subagent(pick),
@@ -117,7 +119,7 @@ impl Maker {
     }
 
     fn start_text(&mut self, pick: usize, owner: Option<String>) {
-        let (id, subagent_run_id) = if pick % 3 == 0 && !self.closed_texts.is_empty() {
+        let (id, subagent_run_id) = if pick.is_multiple_of(3) && !self.closed_texts.is_empty() {
             self.closed_texts.remove(pick % self.closed_texts.len())
         } else {
             (self.id("text"), owner)
@@ -143,7 +145,7 @@ impl Maker {
             _ => None,
         }));
         start.subagent_run_id = owner;
-        if pick % 2 == 0 && !parents.is_empty() {
+        if pick.is_multiple_of(2) && !parents.is_empty() {
             let (parent, owner) = parents.swap_remove(pick % parents.len());
             start.parent_message_id = Some(parent);
             start.subagent_run_id = owner;
@@ -166,7 +168,7 @@ impl Maker {
                     subagent_run_id,
                     ..TextMessageContent::new(id, text)
                 };
-                if pick % 7 == 0 {
+                if pick.is_multiple_of(7) {
                     content.base.metadata = Some(object(json!({"seen": text})));
                 }
                 self.emit(content);
@@ -243,8 +245,8 @@ impl Maker {
         self.emit(ToolCallResult::new(id, call, text));
     }
 
-    fn change_state(&mut self, pick: usize, text: String) {
-        if pick % 3 == 0 {
+    fn change_state(&mut self, pick: usize, text: &str) {
+        if pick.is_multiple_of(3) {
             self.emit(StateSnapshot::new(json!({"text": text})));
         } else {
             let path = format!("/k{}", pick % 3);
@@ -256,7 +258,7 @@ impl Maker {
     }
 
     fn show_activity(&mut self, pick: usize, text: &str) {
-        if pick % 2 == 0 || self.activities.is_empty() {
+        if pick.is_multiple_of(2) || self.activities.is_empty() {
             let id = self.id("activity");
             self.activities.push(id.clone());
             self.emit(ActivitySnapshot::new(
@@ -281,7 +283,7 @@ impl Maker {
             | Open::Span(_, owner)
             | Open::Step(_, owner) => owner.as_deref() == Some(of),
         };
-        if pick % 2 == 0 || self.subagents.is_empty() {
+        if pick.is_multiple_of(2) || self.subagents.is_empty() {
             let id = self.id("subagent");
             let parent_subagent_run_id = self.owner(pick);
             self.subagents.push(id.clone());

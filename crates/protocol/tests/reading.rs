@@ -1,5 +1,7 @@
 //! How requests and events of others are read.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use antiphon_protocol::*;

@@ -1,5 +1,7 @@
 //! The event stream decoder for clients, and the cases from the field, cut at every byte.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use std::fs;
