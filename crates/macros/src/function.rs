@@ -62,7 +62,7 @@ impl Returns {
 }
 
 /// The future that a handler returns.
-pub(crate) fn future(ident: &Ident, statements: TokenStream) -> TokenStream {
+pub(crate) fn future(ident: &Ident, statements: &TokenStream) -> TokenStream {
     // A future that can't change its thread is an error at the function's name.
     quote_spanned! {ident.span()=>
         ::std::boxed::Box::pin(async move {

@@ -23,7 +23,6 @@ use proc_macro2::TokenStream as TokenStream2;
 /// Makes a function a tool that the server runs.
 ///
 /// ```
-/// # mod doc {
 /// use antiphon::prelude::*;
 ///
 /// /// Look up how much of a product is in stock.
@@ -35,12 +34,10 @@ use proc_macro2::TokenStream as TokenStream2;
 /// ) -> Result<u64, OutOfReach> {
 ///     warehouse.count(product).await
 /// }
-/// # pub struct Warehouse;
+/// # struct Warehouse;
 /// # impl Warehouse { async fn count(&self, _: u32) -> Result<u64, OutOfReach> { Ok(3) } }
 /// # #[derive(Debug, thiserror::Error)] #[error("the warehouse does not answer")] pub struct OutOfReach;
-/// # }
-/// # use antiphon::prelude::*;
-/// # use doc::{Warehouse, stock};
+///
 /// let agent = Agent::new("shop").resource(Warehouse).tools(stock);
 /// # assert_eq!(stock.tool().name(), "stock");
 /// # let _ = agent;
@@ -79,25 +76,21 @@ pub fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
 /// Makes a function's signature a tool that the page runs.
 ///
 /// ```
-/// # mod doc {
 /// use antiphon::prelude::*;
-/// # use serde::{Deserialize, Serialize};
 ///
 /// /// What the page has done.
 /// #[derive(Serialize, Deserialize, JsonSchema)]
-/// pub struct Painted {
+/// struct Painted {
 ///     color: String,
 /// }
 ///
 /// /// Change the page's background.
 /// #[client_tool(timeout = "30s")]
-/// pub fn change_background(
+/// fn change_background(
 ///     /// A CSS color.
 ///     color: String,
 /// ) -> Painted;
-/// # }
-/// # use antiphon::prelude::*;
-/// # use doc::change_background;
+///
 /// let agent = Agent::new("painter").tools(change_background);
 /// # assert_eq!(change_background.tool().spec().description, "Change the page's background.");
 /// # let _ = agent;
@@ -121,12 +114,10 @@ pub fn client_tool(options: TokenStream, function: TokenStream) -> TokenStream {
 /// Makes a function the only reader of a value that the model asks a person for.
 ///
 /// ```
-/// # mod doc {
 /// use antiphon::prelude::*;
-/// # use serde::Deserialize;
 ///
 /// #[derive(Deserialize, JsonSchema)]
-/// pub struct TokenForm {
+/// struct TokenForm {
 ///     /// The access token.
 ///     token: Secret,
 /// }
@@ -136,12 +127,10 @@ pub fn client_tool(options: TokenStream, function: TokenStream) -> TokenStream {
 /// async fn provide_token(form: TokenForm, vault: Resource<Vault>) -> Result<(), VaultError> {
 ///     vault.put(form.token.expose()).await
 /// }
-/// # pub struct Vault;
+/// # struct Vault;
 /// # impl Vault { async fn put(&self, _: &str) -> Result<(), VaultError> { Ok(()) } }
 /// # #[derive(Debug, thiserror::Error)] #[error("the vault is closed")] pub struct VaultError;
-/// # }
-/// # use antiphon::prelude::*;
-/// # use doc::{Vault, provide_token};
+///
 /// let agent = Agent::new("keeper").resource(Vault).tools(provide_token);
 /// # let _ = agent;
 /// ```

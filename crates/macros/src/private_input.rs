@@ -86,7 +86,7 @@ fn handler(ident: &Ident, parameters: &Parameters, returns: &Returns) -> TokenSt
     };
     let future = future(
         ident,
-        quote! {
+        &quote! {
             let __form = ::antiphon::__private::read_form(__value)?;
             #returned
             #finish

@@ -67,7 +67,7 @@ fn handler(ident: &Ident, parameters: &Parameters, returns: &Returns) -> TokenSt
     let finish = quote_spanned! {returns.span=>
         ::antiphon::__private::output(::antiphon::__private::Returned(__returned).outcome()?)
     };
-    let future = future(ident, quote!(#read #returned #finish));
+    let future = future(ident, &quote!(#read #returned #finish));
     quote! {
         impl ::antiphon::__private::Handler for #ident {
             fn call<'a>(

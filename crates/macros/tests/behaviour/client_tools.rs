@@ -48,9 +48,11 @@ fn pending(played: &Played) -> Value {
 
 #[tokio::test]
 async fn the_run_waits_for_the_page_and_checks_its_answer() {
-    let mut stage = Stage::calling("change_background", json!({ "color": "violet" }), |agent| {
-        agent.tools(change_background)
-    });
+    let mut stage = Stage::calling(
+        "change_background",
+        &json!({ "color": "violet" }),
+        |agent| agent.tools(change_background),
+    );
     let call = pending(&stage.ask().await);
     let answer = |id: &str, content: &str| {
         let message = json!({ "id": id, "role": "tool", "toolCallId": call, "content": content });
@@ -70,8 +72,8 @@ async fn the_run_waits_for_the_page_and_checks_its_answer() {
 
 #[tokio::test]
 async fn a_person_can_be_asked_before_the_page() {
-    let mut stage = Stage::calling("ring", json!({ "times": 2 }), |a| a.tools(ring_bell));
+    let mut stage = Stage::calling("ring", &json!({ "times": 2 }), |a| a.tools(ring_bell));
     let asked = stage.ask().await;
     assert_eq!(asked.interrupt()["message"], "Ring 2 times?");
-    pending(&stage.answer(&asked, json!({ "approved": true })).await);
+    pending(&stage.answer(&asked, &json!({ "approved": true })).await);
 }

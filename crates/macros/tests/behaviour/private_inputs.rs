@@ -35,7 +35,7 @@ fn whisper(_word: Secret) {}
 
 fn stage() -> (Stage, &'static Vault) {
     let vault: &'static Vault = Box::leak(Box::default());
-    let stage = Stage::calling("provide_token", json!({}), |agent| {
+    let stage = Stage::calling("provide_token", &json!({}), |agent| {
         agent.tools((provide_token, whisper)).resource(vault)
     });
     (stage, vault)
@@ -57,7 +57,7 @@ async fn the_form_is_described_by_its_type() {
 async fn the_value_reaches_the_function_and_the_model_is_told_the_response() {
     let (mut stage, vault) = stage();
     let asked = stage.ask().await;
-    let played = stage.answer(&asked, json!({ "token": "s3cret" })).await;
+    let played = stage.answer(&asked, &json!({ "token": "s3cret" })).await;
     assert_eq!(*vault.0.lock().unwrap(), ["s3cret"]);
     assert_eq!(played.result(), r#"{"stored":true}"#);
     assert!(!format!("{:?}", played.events).contains("s3cret"));
@@ -67,7 +67,7 @@ async fn the_value_reaches_the_function_and_the_model_is_told_the_response() {
 async fn what_the_function_fails_with_is_told_to_nobody() {
     let (mut stage, _) = stage();
     let asked = stage.ask().await;
-    let played = stage.answer(&asked, json!({ "token": "too-much" })).await;
+    let played = stage.answer(&asked, &json!({ "token": "too-much" })).await;
     assert!(played.result().contains("could not be delivered"));
     assert!(!format!("{:?}", played.events).contains("too-much"));
 }

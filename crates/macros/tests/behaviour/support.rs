@@ -21,7 +21,7 @@ impl Stage {
     /// An agent whose model answers the first message with one call, and a result with "done".
     pub(crate) fn calling(
         tool: &str,
-        arguments: Value,
+        arguments: &Value,
         describe: impl FnOnce(Agent) -> Agent,
     ) -> Self {
         let turns = json!({ "turns": [
@@ -45,7 +45,7 @@ impl Stage {
     }
 
     /// Answers the interrupt of an earlier run.
-    pub(crate) async fn answer(&mut self, played: &Played, payload: Value) -> Played {
+    pub(crate) async fn answer(&mut self, played: &Played, payload: &Value) -> Played {
         let id = played.interrupt()["id"].clone();
         let entry = json!({ "interruptId": id, "status": "resolved", "payload": payload });
         self.post(json!({ "messages": [], "resume": [entry] }))

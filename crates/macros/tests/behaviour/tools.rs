@@ -67,7 +67,7 @@ fn the_model_is_told_what_the_code_says() {
 #[tokio::test]
 async fn arguments_arrive_typed_and_the_result_leaves_as_json() {
     let arguments = json!({ "items": [{ "name": "egg", "count": 6 }], "express": true });
-    let played = Stage::calling("order", arguments, |a| a.tools(order))
+    let played = Stage::calling("order", &arguments, |a| a.tools(order))
         .ask()
         .await;
     assert_eq!(played.result(), r#"{"total":7}"#);
@@ -76,7 +76,7 @@ async fn arguments_arrive_typed_and_the_result_leaves_as_json() {
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_refused_in_words() {
     let arguments = json!({ "items": [{ "name": "egg", "count": "six" }] });
-    let played = Stage::calling("order", arguments, |a| a.tools(order))
+    let played = Stage::calling("order", &arguments, |a| a.tools(order))
         .ask()
         .await;
     assert!(
@@ -121,7 +121,7 @@ async fn what_the_run_offers_is_found_by_type() {
         tick.tool().spec().parameters["properties"],
         json!({ "by": { "type": "integer", "format": "uint32", "minimum": 0 } })
     );
-    let mut stage = Stage::calling("tick", json!({ "by": 3 }), |agent| {
+    let mut stage = Stage::calling("tick", &json!({ "by": 3 }), |agent| {
         agent
             .tools(tick)
             .state::<Counter>()
@@ -135,7 +135,7 @@ async fn what_the_run_offers_is_found_by_type() {
 
 #[tokio::test]
 async fn a_resource_that_the_agent_lacks_fails_the_call_and_not_the_run() {
-    let mut stage = Stage::calling("tick", json!({ "by": 3 }), |a| {
+    let mut stage = Stage::calling("tick", &json!({ "by": 3 }), |a| {
         a.tools(tick).state::<Counter>()
     });
     let played = stage.ask().await;
@@ -167,12 +167,12 @@ fn print_label(copies: u32) -> Printed<&'static str> {
 #[tokio::test]
 async fn a_result_is_known_by_its_type_under_any_name() {
     let one = json!({ "copies": 1 });
-    let played = Stage::calling("print_label", one, |a| a.tools(print_label))
+    let played = Stage::calling("print_label", &one, |a| a.tools(print_label))
         .ask()
         .await;
     assert_eq!(played.result(), "printed");
     let two = json!({ "copies": 2 });
-    let played = Stage::calling("print_label", two, |a| a.tools(print_label))
+    let played = Stage::calling("print_label", &two, |a| a.tools(print_label))
         .ask()
         .await;
     assert!(
@@ -196,7 +196,7 @@ async fn search() -> SearchResult {
 
 #[tokio::test]
 async fn a_value_whose_name_ends_in_result_is_a_value() {
-    let played = Stage::calling("search", json!({}), |a| a.tools(search))
+    let played = Stage::calling("search", &json!({}), |a| a.tools(search))
         .ask()
         .await;
     assert_eq!(played.result(), r#"{"hits":2}"#);
@@ -220,12 +220,12 @@ fn whitewash() -> ToolOutput {
 #[tokio::test]
 async fn an_output_is_taken_as_it_is() {
     let red = json!({ "color": "red" });
-    let played = Stage::calling("paint", red, |a| a.tools((paint, whitewash)))
+    let played = Stage::calling("paint", &red, |a| a.tools((paint, whitewash)))
         .ask()
         .await;
     assert_eq!(played.result(), "painted");
     assert_eq!(played.all("CUSTOM").last().unwrap()["value"], "red");
-    let played = Stage::calling("whitewash", json!({}), |a| a.tools((paint, whitewash)));
+    let played = Stage::calling("whitewash", &json!({}), |a| a.tools((paint, whitewash)));
     assert_eq!({ played }.ask().await.result(), "white");
 }
 
@@ -238,7 +238,7 @@ async fn update_recipe(recipe: Value) -> &'static str {
 #[tokio::test]
 async fn an_argument_can_be_for_the_page_alone() {
     let arguments = json!({ "recipe": { "title": "Carbonara" } });
-    let mut stage = Stage::calling("update_recipe", arguments, |agent| {
+    let mut stage = Stage::calling("update_recipe", &arguments, |agent| {
         agent
             .tools(update_recipe)
             .predict("recipe", update_recipe.argument("recipe"))
@@ -261,14 +261,14 @@ async fn delete_customer(id: u32) -> String {
 
 #[tokio::test]
 async fn a_person_is_asked_first_where_the_tool_says_so() {
-    let mut stage = Stage::calling("delete-customer", json!({ "id": 7 }), |a| {
+    let mut stage = Stage::calling("delete-customer", &json!({ "id": 7 }), |a| {
         a.tools(delete_customer)
     });
     let asked = stage.ask().await;
     assert_eq!(asked.interrupt()["message"], "Delete customer 7?");
     assert!(asked.interrupt()["responseSchema"]["properties"]["editedArgs"].is_object());
     let edited = json!({ "approved": true, "editedArgs": { "id": 8 } });
-    assert_eq!(stage.answer(&asked, edited).await.result(), "8 deleted");
+    assert_eq!(stage.answer(&asked, &edited).await.result(), "8 deleted");
 }
 
 mod elsewhere {
@@ -290,7 +290,7 @@ async fn raw_names_are_plain_names_to_the_model() {
     assert_eq!(r#move.tool().spec().description, "Say hello.");
     assert_eq!(r#move::call("a".to_owned(), 1), "a 2");
     let arguments = json!({ "type": "b", "count": 1 });
-    let played = Stage::calling("move", arguments, |a| a.tools(r#move))
+    let played = Stage::calling("move", &arguments, |a| a.tools(r#move))
         .ask()
         .await;
     assert_eq!(played.result(), "b 2");
