@@ -1,2 +1,7 @@
 //! The `antiphon` command.
+
+mod agents;
+mod file;
+mod http_tool;
+
 fn main() {}

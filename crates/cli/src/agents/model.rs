@@ -1,0 +1,108 @@
+//! The model that an entry names.
+
+use std::sync::Arc;
+
+use antiphon_model::http::{Retries, Timeouts};
+use antiphon_model::script::{Script, ScriptModel, ScriptTurn};
+use antiphon_model::{Model, OpenAi};
+use secrecy::SecretString;
+
+use crate::file::agent::{ModelEntry, Provider, TimeoutsEntry};
+use crate::file::{self, AgentFile, FileError, KeyPath, Variables};
+
+/// The variable that holds a key where the file gives none.
+pub(crate) const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+/// The variable that moves the provider where the file does not.
+pub(crate) const URL_VARIABLE: &str = "OPENAI_BASE_URL";
+
+/// Makes the model of an entry.
+///
+/// # Errors
+/// There is no key, a URL or header can't be used, or the script can't be read.
+pub(super) fn model(
+    file: &AgentFile,
+    entry: Option<&ModelEntry>,
+    path: &KeyPath,
+    variables: &Variables,
+) -> Result<Arc<dyn Model>, FileError> {
+    let Some(entry) = entry else {
+        return Err(file.error(path.clone(), "no model is set"));
+    };
+    match entry.provider {
+        Provider::Openai => {
+            let account = account(entry, variables)
+                .map_err(|what| file.error(path.key("api_key"), what))?
+                .timeouts(timeouts(entry.timeouts))
+                .retries(retries(entry.retries));
+            let model = account.model(entry.name.clone().unwrap_or_default());
+            model
+                .check()
+                .map_err(|error| file.error(path.key("base_url"), error.to_string()))?;
+            Ok(Arc::new(model))
+        }
+        Provider::Script => {
+            let name = entry.name.clone().unwrap_or_else(|| "script".to_owned());
+            Ok(Arc::new(ScriptModel::new(
+                name,
+                script(file, entry, variables)?,
+            )))
+        }
+        Provider::OpenaiResponses
+        | Provider::AzureOpenai
+        | Provider::Anthropic
+        | Provider::Gemini
+        | Provider::Ollama => {
+            let what = "this provider is not supported yet by this build";
+            Err(file.error(path.key("provider"), what))
+        }
+    }
+}
+
+/// The account. A key of the environment goes only where the environment says, never to a URL of the file.
+fn account(entry: &ModelEntry, variables: &Variables) -> Result<OpenAi, String> {
+    let own_key = entry.api_key.as_ref().map(|key| key.0.clone());
+    if let Some(url) = &entry.base_url {
+        return Ok(OpenAi::new(own_key.unwrap_or_default()).base_url(url));
+    }
+    let key = own_key.or_else(|| variables.filled(KEY_VARIABLE).map(SecretString::from));
+    match (key, variables.filled(URL_VARIABLE)) {
+        (key, Some(url)) => Ok(OpenAi::new(key.unwrap_or_default()).base_url(url)),
+        (Some(key), None) => Ok(OpenAi::new(key)),
+        (None, None) => Err(format!(
+            "no key is given; set the variable {KEY_VARIABLE} in the environment or in .env, or give `api_key` or `base_url`"
+        )),
+    }
+}
+
+fn script(
+    file: &AgentFile,
+    entry: &ModelEntry,
+    variables: &Variables,
+) -> Result<Script, FileError> {
+    match (&entry.script, &entry.file) {
+        (Some(script), _) => Ok(script.clone()),
+        (None, Some(path)) => file::load_script(&file.folder().join(path), variables),
+        (None, None) => Ok(Script::new(vec![ScriptTurn {
+            say: Some("I am a script, not a model. You said: {{user}}".to_owned()),
+            ..ScriptTurn::default()
+        }])),
+    }
+}
+
+fn timeouts(entry: TimeoutsEntry) -> Timeouts {
+    let usual = Timeouts::default();
+    Timeouts {
+        connect: entry.connect.map_or(usual.connect, Into::into),
+        first_token: entry.first_token.map_or(usual.first_token, Into::into),
+        idle: entry.idle.map_or(usual.idle, Into::into),
+        ..usual
+    }
+}
+
+fn retries(again: Option<u32>) -> Retries {
+    let usual = Retries::default();
+    Retries {
+        attempts: again.map_or(usual.attempts, |again| again.saturating_add(1)),
+        ..usual
+    }
+}

@@ -1,0 +1,173 @@
+//! The agent file: read, filled with variables, checked, with a place in every error.
+//!
+//! [`AgentFile::load`] goes text → [tree] → variables → typed [entries](document::Document) →
+//! [checks](check). Nothing here opens a socket or a store; making agents of the entries is
+//! [`crate::build`]'s work.
+
+pub(crate) mod agent;
+mod check;
+pub(crate) mod document;
+mod dotenv;
+mod error;
+mod path;
+mod read;
+pub(crate) mod tool;
+mod tree;
+pub(crate) mod units;
+mod variables;
+
+use std::path::{Path, PathBuf};
+
+pub(crate) use document::Document;
+pub(crate) use error::FileError;
+use error::Problem;
+pub(crate) use path::KeyPath;
+pub(crate) use variables::Variables;
+
+use antiphon_model::script::Script;
+use path::Segment;
+use tree::Node;
+
+/// The largest file that is read, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// An agent file that was read and checked.
+#[derive(Debug)]
+pub(crate) struct AgentFile {
+    /// What it says.
+    pub(crate) document: Document,
+    path: PathBuf,
+    tree: Node,
+}
+
+impl AgentFile {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// Everything that is known to be wrong with it.
+    pub(crate) fn load(path: &Path, variables: &Variables) -> Result<Self, FileError> {
+        let text = text_of(path)?;
+        Self::parse(path, &text, variables)
+    }
+
+    /// Reads and checks a file's text; `path` is what it is called in errors.
+    ///
+    /// # Errors
+    /// Everything that is known to be wrong with it.
+    pub(crate) fn parse(path: &Path, text: &str, variables: &Variables) -> Result<Self, FileError> {
+        let wrong = |problems| FileError::new(path, problems);
+        let tree = filled(text, variables).map_err(wrong)?;
+        let document: Document = read::read(&tree).map_err(|problem| wrong(vec![problem]))?;
+        let problems = check::check(&document, &tree);
+        if !problems.is_empty() {
+            return Err(wrong(problems));
+        }
+        Ok(Self {
+            document,
+            path: path.to_owned(),
+            tree,
+        })
+    }
+
+    /// The folder that relative paths in the file are relative to.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// An error about the value at a key path.
+    pub(crate) fn error(&self, path: KeyPath, what: impl Into<String>) -> FileError {
+        let problem = Problem::new(self.tree.position(&path), path, what);
+        FileError::new(&self.path, vec![problem])
+    }
+
+    /// An error from a sentence that begins with a key path and a colon, as those of agents do.
+    pub(crate) fn error_in_words(&self, sentence: &str) -> FileError {
+        let (path, what) = self.tree.split_path(sentence);
+        self.error(path, what)
+    }
+}
+
+/// Reads a file that holds a script.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn load_script(path: &Path, variables: &Variables) -> Result<Script, FileError> {
+    let text = text_of(path)?;
+    let wrong = |problems| FileError::new(path, problems);
+    let tree = filled(&text, variables).map_err(wrong)?;
+    read::read(&tree).map_err(|problem| wrong(vec![problem]))
+}
+
+fn filled(text: &str, variables: &Variables) -> Result<Node, Vec<Problem>> {
+    let mut tree = Node::parse(text).map_err(|problem| vec![problem])?;
+    let problems = variables.fill(&mut tree);
+    if problems.is_empty() {
+        Ok(tree)
+    } else {
+        Err(problems)
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, FileError> {
+    let wrong = |what: String| {
+        let problem = Problem::new(Default::default(), KeyPath::default(), what);
+        FileError::new(path, vec![problem])
+    };
+    let read = std::fs::metadata(path).and_then(|facts| {
+        if facts.len() > MAX_BYTES {
+            return Err(std::io::Error::other("it is larger than 16 MiB"));
+        }
+        std::fs::read_to_string(path)
+    });
+    read.map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => wrong(
+            "there is no such file; name one, as in `antiphon serve FILE`, or try `antiphon demo`"
+                .to_owned(),
+        ),
+        std::io::ErrorKind::InvalidData => wrong("the file is not UTF-8 text".to_owned()),
+        _ => wrong(format!("cannot be read: {error}")),
+    })
+}
+
+impl Node {
+    /// Splits `agents.a: state.predict[0]: what` into the path, as far as it exists here, and the rest.
+    fn split_path<'a>(&self, sentence: &'a str) -> (KeyPath, &'a str) {
+        let (mut path, mut what) = (Vec::new(), sentence);
+        let (mut node, mut steps, mut rest) = (self, Vec::new(), sentence);
+        while let Some((segment, next, after)) = node.step(rest) {
+            steps.push(segment);
+            (node, rest) = (next, after);
+            if let Some(after) = rest.strip_prefix(": ") {
+                path.append(&mut steps);
+                (what, rest) = (after, after);
+            }
+        }
+        (KeyPath::from(path), what)
+    }
+
+    /// The child that this text begins with, and the text after it.
+    fn step<'a>(&self, text: &'a str) -> Option<(Segment, &Node, &'a str)> {
+        match &self.content {
+            tree::Content::Map(entries) => {
+                let text = text.strip_prefix('.').unwrap_or(text);
+                // The longest key wins, as a name may hold a dot.
+                let ends = |rest: &str| rest.starts_with(['.', '[', ':']);
+                let fits = entries.iter().filter_map(|entry| {
+                    let rest = text.strip_prefix(entry.key.as_str())?;
+                    ends(rest).then_some((entry, rest))
+                });
+                let (entry, rest) = fits.max_by_key(|(entry, _)| entry.key.len())?;
+                Some((Segment::Key(entry.key.clone()), &entry.value, rest))
+            }
+            tree::Content::List(items) => {
+                let (index, rest) = text.strip_prefix('[')?.split_once(']')?;
+                let index: usize = index.parse().ok()?;
+                Some((Segment::Index(index), items.get(index)?, rest))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

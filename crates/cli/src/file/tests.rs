@@ -1,0 +1,391 @@
+//! Whole files: what is taken, and what each mistake is called.
+
+use super::*;
+use crate::agents::{ModelChoice, agents, built};
+
+/// A good file; lines are added at its three levels.
+fn file(top: &str, agent: &str, tool: &str) -> String {
+    format!(
+        "agents:
+  recipe:
+    model: {{ provider: script }}
+    state:
+      schema: {{ recipe: {{ type: object }} }}
+{agent}    tools:
+      - name: update_recipe
+        parameters: {{ type: object, properties: {{ recipe: {{ type: object }} }} }}
+{tool}{top}"
+    )
+}
+
+const RETURNS: &str = "        returns: ok\n";
+
+fn load(text: &str) -> Result<AgentFile, String> {
+    let variables = Variables::of(&[("KEY", "very-secret"), ("WORD", "very-secret-word")]);
+    let file = AgentFile::parse(Path::new("a.yaml"), text, &variables)
+        .map_err(|error| error.to_string())?;
+    let agents = agents(&file, &variables, &ModelChoice::AsWritten);
+    agents
+        .and_then(|agents| built(&file, agents))
+        .map_err(|error| error.to_string())?;
+    Ok(file)
+}
+
+#[track_caller]
+fn refused(text: &str, expected: &str) {
+    let error = match load(text) {
+        Ok(_) => panic!("taken:\n{text}"),
+        Err(error) => error,
+    };
+    assert!(
+        error.contains(expected),
+        "{error:?} is not {expected:?}, for:\n{text}"
+    );
+    assert!(!error.contains("very-secret"), "{error}");
+}
+
+#[test]
+fn a_file_with_every_key_is_taken() {
+    let text = include_str!("../../tests/fixtures/every-key.yaml");
+    let file = load(text).unwrap();
+    let agents = &file.document.agents.0;
+    assert_eq!(agents[0].0, "recipe");
+    assert_eq!(agents.len(), 3);
+    assert_eq!(file.document.cors, ["http://localhost:3000"]);
+    let tools: Vec<_> = agents[0]
+        .1
+        .tools
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
+    assert_eq!(tools.len(), 7);
+}
+
+#[test]
+fn unknown_keys_are_named_with_the_nearest() {
+    for (text, expected) in [
+        (
+            file("heartbeet: 15s\n", "", RETURNS),
+            "a.yaml:10:1: unknown key \"heartbeet\" (did you mean \"heartbeat\"?)",
+        ),
+        (
+            file("", "    instrutions: x\n", RETURNS),
+            "a.yaml:6:5: agents.recipe: unknown key \"instrutions\" (did you mean \"instructions\"?)",
+        ),
+        (
+            file("", "", "        return: ok\n"),
+            "a.yaml:9:9: agents.recipe.tools[0]: unknown key \"return\" (did you mean \"returns\"?)",
+        ),
+        (
+            file("", "", "        http: { verb: GET, url: 'http://x' }\n"),
+            "agents.recipe.tools[0].http: unknown key \"verb\"; the keys here are method, url",
+        ),
+        (
+            file("", "    model: { provider: openia }\n", RETURNS).replacen(
+                "    model: { provider: script }\n",
+                "",
+                1,
+            ),
+            "a.yaml:5:24: agents.recipe.model.provider: \"openia\" is none of openai,",
+        ),
+    ] {
+        refused(&text, expected);
+    }
+}
+
+#[test]
+fn wrong_values_say_what_was_expected() {
+    for (text, expected) in [
+        (
+            file("heartbeat: soon\n", "", RETURNS),
+            "10:12: heartbeat: expected a duration",
+        ),
+        (
+            file("heartbeat: 10\n", "", RETURNS),
+            "heartbeat: expected a duration above 0 such as",
+        ),
+        (
+            file("heartbeat: 1ms\n", "", RETURNS),
+            "heartbeat: expected at least 100ms",
+        ),
+        (
+            file("limits: { body: lots }\n", "", RETURNS),
+            "limits.body: expected a size such as",
+        ),
+        (
+            file("limits: { messages: 0 }\n", "", RETURNS),
+            "limits.messages: expected a whole number of at least 1",
+        ),
+        (
+            file("limits: { json_depth: 129 }\n", "", RETURNS),
+            "limits.json_depth: expected at most 128",
+        ),
+        (
+            file("", "    max_turns: many\n", RETURNS),
+            "6:16: agents.recipe.max_turns: expected a whole number",
+        ),
+        (
+            file("", "    on_disconnect: maybe\n", RETURNS),
+            "\"maybe\" is none of cancel or detach",
+        ),
+        (
+            file("", "    description: 7\n", RETURNS),
+            "expected text, found a number; put it in quotes",
+        ),
+        (
+            file("", "", "        returns: 1\n        timeout: 0s\n"),
+            "timeout: expected a duration above 0",
+        ),
+        (
+            file("", "", "        returns: 1\n        approval: sometimes\n"),
+            "approval: expected true, false, or a mapping",
+        ),
+        (
+            file(
+                "",
+                "",
+                "        returns: 1\n        approval: { massage: x }\n",
+            ),
+            "approval: unknown key \"massage\" (did you mean \"message\"?)",
+        ),
+        (
+            file("cors: ['*']\n", "", RETURNS),
+            "cors[0]: expected an origin",
+        ),
+        (
+            file("cors: ['http://a/b']\n", "", RETURNS),
+            "cors[0]: expected an origin",
+        ),
+        (
+            file("namespace: a b\n", "", RETURNS),
+            "namespace: a name is",
+        ),
+        (
+            "agents: {}\n".to_owned(),
+            "a.yaml:1:1: agents: at least one agent is needed",
+        ),
+        ("{}".to_owned(), "the key \"agents\" is missing"),
+        ("agents: [\n".to_owned(), "not readable as YAML"),
+        (
+            "agents: { 'a/b': { model: { provider: script } } }".to_owned(),
+            "agents.a/b: a name is",
+        ),
+        (
+            "agents: { a: {} }".to_owned(),
+            "agents.a: the key \"model\" is missing",
+        ),
+        (
+            "agents: { a: { model: { provider: openai, api_key: x } } }".to_owned(),
+            "agents.a.model: the key \"name\" is missing",
+        ),
+        (
+            "agents: { a: { model: { provider: openai, name: m, base_url: 'ftp://x' } } }"
+                .to_owned(),
+            "agents.a.model.base_url: the model's base_url is no http or https url",
+        ),
+        (
+            "agents: { a: { model: { provider: openai, name: m } } }".to_owned(),
+            "agents.a.model.api_key: no key is given; set the variable OPENAI_API_KEY",
+        ),
+    ] {
+        refused(&text, expected);
+    }
+}
+
+#[test]
+fn names_must_exist() {
+    let state =
+        |lines: &str| file("", "", RETURNS).replace("    tools:", &format!("{lines}    tools:"));
+    for (text, expected) in [
+        (
+            state(
+                "      predict: [{ state_key: recipe, tool: update_recipe, tool_argument: recpie }]\n",
+            ),
+            "agents.recipe.state.predict[0]: tool \"update_recipe\" has no argument \"recpie\" (did you mean \"recipe\"?)",
+        ),
+        (
+            state(
+                "      predict: [{ state_key: recipe, tool: updaterecipe, tool_argument: recipe }]\n",
+            ),
+            "a.yaml:6:17: agents.recipe.state.predict[0]: there is no tool \"updaterecipe\" (did you mean \"update_recipe\"?)",
+        ),
+        (
+            state(
+                "      calls: [{ state_key: recipes, tool: update_recipe, tool_argument: '*' }]\n",
+            ),
+            "state.calls[0].state_key: state.schema has no key \"recipes\" (did you mean \"recipe\"?)",
+        ),
+        (
+            state("      results: [{ tool: nothing, as: delta }]\n"),
+            "agents.recipe.state.results[0]: there is no tool \"nothing\"",
+        ),
+        (
+            state("      initial: { _hidden: 1 }\n"),
+            "state.initial._hidden: \"_hidden\" begins with \"_\"",
+        ),
+        (
+            state("      initial: { recipe: 7 }\n"),
+            "a.yaml:6:7: agents.recipe.state.initial: /recipe: value is not of type \"object\"",
+        ),
+        (
+            file("default_agent: nobody\n", "", RETURNS),
+            "10:1: default_agent: there is no agent \"nobody\"; there is recipe",
+        ),
+        (
+            file(
+                "",
+                "",
+                "        returns: 1\n        approval: { message: 'Do {recipy}?' }\n",
+            ),
+            "tools[0].approval.message: tool \"update_recipe\" has no argument \"recipy\" (did you mean \"recipe\"?)",
+        ),
+        (
+            file("", "", "        http: { url: 'http://x/{recipy}' }\n"),
+            "tools[0].http.url: tool \"update_recipe\" has no argument \"recipy\"",
+        ),
+    ] {
+        refused(&text, expected);
+    }
+}
+
+#[test]
+fn a_tool_has_exactly_one_worker() {
+    refused(
+        &file("", "", "        returns: 1\n        fails: no\n"),
+        "a.yaml:7:9: agents.recipe.tools[0]: tool \"update_recipe\" has returns and fails; exactly one of",
+    );
+    refused(
+        &file("", "", ""),
+        "tool \"update_recipe\" needs one of returns, fails, http,",
+    );
+    let twice = file(
+        "",
+        "",
+        "        returns: 1\n      - { name: update_recipe, returns: 2 }\n",
+    );
+    refused(
+        &twice,
+        "a.yaml:10:11: agents.recipe.tools[1].name: the tool \"update_recipe\" is declared twice",
+    );
+    load(&file("", "", "        returns: null\n")).unwrap();
+}
+
+#[test]
+fn what_this_build_lacks_is_said_and_not_ignored() {
+    for (text, expected) in [
+        (
+            file("bus: 'nats://x'\n", "", RETURNS),
+            "10:1: bus: a NATS bus is not supported yet by this build",
+        ),
+        (
+            file("auth: { jwt: { jwks_url: x } }\n", "", RETURNS),
+            "auth.jwt: JWTs are not supported yet",
+        ),
+        (
+            file("", "    mcp: []\n", RETURNS),
+            "a.yaml:6:5: agents.recipe.mcp: \"mcp\" is not supported yet",
+        ),
+        (
+            "agents: { a: { graph: {} } }".to_owned(),
+            "agents.a.graph: \"graph\" is not supported yet",
+        ),
+        (
+            "agents: { a: { remote: {} } }".to_owned(),
+            "agents.a.remote: \"remote\" is not supported yet",
+        ),
+        (
+            "agents: { a: { model: { provider: anthropic, name: x } } }".to_owned(),
+            "agents.a.model.provider: this provider is not supported yet",
+        ),
+    ] {
+        refused(&text, expected);
+        assert!(!load(&text).unwrap_err().contains("missing"), "{text}");
+    }
+}
+
+#[test]
+fn no_error_quotes_a_value_of_a_variable() {
+    for (text, expected) in [
+        (
+            file("heartbeat: ${KEY}\n", "", RETURNS),
+            "heartbeat: expected a duration",
+        ),
+        (
+            file("", "    on_decline: ${WORD}\n", RETURNS),
+            "the variable's value is none of continue or stop",
+        ),
+        (
+            file("", "    max_turns: ${KEY}\n", RETURNS),
+            "expected a whole number",
+        ),
+        (
+            file(
+                "auth: { tokens: [{ token: '${KEY} x', user: a }] }\n",
+                "",
+                RETURNS,
+            ),
+            "auth.tokens[0].token: expected visible",
+        ),
+        (
+            file("", "    description: ${UNSET_HERE}\n", RETURNS),
+            "a.yaml:6:18: agents.recipe.description: the variable UNSET_HERE is not set",
+        ),
+    ] {
+        refused(&text, expected);
+    }
+}
+
+#[test]
+fn tokens_are_distinct_and_somebody_can_come_in() {
+    refused(
+        &file("auth: {}\n", "", RETURNS),
+        "auth: nobody could come in",
+    );
+    let twice =
+        "auth: { tokens: [{ token: t, user: a }], service_tokens: [{ token: t, name: b }] }\n";
+    refused(
+        &file(twice, "", RETURNS),
+        "auth.service_tokens[0].token: the same token is there twice",
+    );
+}
+
+#[test]
+fn a_script_may_stand_in_its_own_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "agents: { a: { model: { provider: script, file: turns.yaml } } }";
+    let path = folder.path().join("a.yaml");
+    let variables = Variables::of(&[]);
+    let made = || {
+        let file = AgentFile::parse(&path, text, &variables).unwrap();
+        agents(&file, &variables, &ModelChoice::AsWritten).map_err(|error| error.to_string())
+    };
+    assert!(
+        made()
+            .unwrap_err()
+            .contains("turns.yaml: there is no such file")
+    );
+    let turns = folder.path().join("turns.yaml");
+    std::fs::write(&turns, "turns:\n  - sey: hello\n").unwrap();
+    let error = made().unwrap_err();
+    assert!(
+        error.contains("turns.yaml:2:5: turns[0]: unknown key \"sey\" (did you mean \"say\"?)"),
+        "{error}"
+    );
+    std::fs::write(&turns, "turns: [{ say: hello }]").unwrap();
+    assert_eq!(made().unwrap().len(), 1);
+}
+
+#[test]
+fn errors_of_agents_find_their_place() {
+    let file = load(&file("", "", RETURNS)).unwrap();
+    let line = |sentence: &str| file.error_in_words(sentence).to_string();
+    assert_eq!(
+        line("agents.recipe.tools[0].name: is odd"),
+        "a.yaml:7:9: agents.recipe.tools[0].name: is odd"
+    );
+    assert_eq!(
+        line("agents.recipe: tool \"x\": odd"),
+        "a.yaml:2:3: agents.recipe: tool \"x\": odd"
+    );
+    assert_eq!(line("nothing known"), "a.yaml:1:1: nothing known");
+}
