@@ -121,6 +121,13 @@ impl Chunks {
         );
     }
 
+    /// Begins a stream in the lane of its owner, where another one ends.
+    fn begin(&mut self, owner: &Owner, start: Event, stream: Stream, events: &mut Vec<Event>) {
+        self.close(owner, events);
+        events.push(start);
+        self.open.push((owner.clone(), stream));
+    }
+
     fn close(&mut self, owner: &Owner, events: &mut Vec<Event>) {
         if let Some(at) = self.open.iter().position(|(of, _)| of == owner) {
             let (owner, stream) = self.open.remove(at);
@@ -148,7 +155,6 @@ impl Chunks {
                 (id.clone(), true)
             }
             _ => {
-                self.close(&owner, events);
                 let id = named(chunk.message_id, "TEXT_MESSAGE_CHUNK", "messageId")?;
                 let role = chunk.role.unwrap_or(TextRole::Assistant);
                 let mut start = TextMessageStart::new(id.clone());
@@ -156,13 +162,12 @@ impl Chunks {
                 start.name.clone_from(&chunk.name);
                 start.subagent_run_id.clone_from(&owner);
                 start.base = start_base(&chunk.base);
-                events.push(start.into());
                 let stream = Stream::Text {
                     id: id.clone(),
                     role,
                     name: chunk.name,
                 };
-                self.open.push((owner.clone(), stream));
+                self.begin(&owner, start.into(), stream, events);
                 (id, false)
             }
         };
@@ -197,23 +202,19 @@ impl Chunks {
                 (id.clone(), true)
             }
             _ => {
-                self.close(&owner, events);
                 let id = named(chunk.tool_call_id, "TOOL_CALL_CHUNK", "toolCallId")?;
                 let tool = named(chunk.tool_call_name, "TOOL_CALL_CHUNK", "toolCallName")?;
                 let mut start = ToolCallStart::new(id.clone(), tool.clone());
                 start.parent_message_id.clone_from(&chunk.parent_message_id);
                 start.subagent_run_id.clone_from(&owner);
                 start.base = start_base(&chunk.base);
-                events.push(start.into());
                 let parent = chunk.parent_message_id;
-                self.open.push((
-                    owner.clone(),
-                    Stream::Call {
-                        id: id.clone(),
-                        tool,
-                        parent,
-                    },
-                ));
+                let stream = Stream::Call {
+                    id: id.clone(),
+                    tool,
+                    parent,
+                };
+                self.begin(&owner, start.into(), stream, events);
                 (id, false)
             }
         };
@@ -246,14 +247,12 @@ impl Chunks {
                 (id.clone(), true)
             }
             _ => {
-                self.close(&owner, events);
                 let id = named(chunk.message_id, "REASONING_MESSAGE_CHUNK", "messageId")?;
                 let mut start = ReasoningMessageStart::new(id.clone());
                 start.subagent_run_id.clone_from(&owner);
                 start.base = start_base(&chunk.base);
-                events.push(start.into());
-                self.open
-                    .push((owner.clone(), Stream::Reasoning { id: id.clone() }));
+                let stream = Stream::Reasoning { id: id.clone() };
+                self.begin(&owner, start.into(), stream, events);
                 (id, false)
             }
         };

@@ -194,112 +194,101 @@ impl Proto<Message> for crate::Message {
                 proto.role
             )));
         };
-        let Message {
-            id,
-            name,
-            encrypted_value,
-            subagent_run_id,
-            ..
-        } = proto;
-        let metadata = proto.metadata.map(Into::into);
-        let text = |content: Option<String>, reader: &mut Reader| {
-            reader.at_key("content", |reader| {
-                content.ok_or_else(|| reader.malformed("is required"))
-            })
-        };
-        Ok(match role {
-            Role::Developer => {
-                let content = text(proto.content, reader)?;
-                DeveloperMessage {
-                    id,
-                    content,
-                    name,
-                    encrypted_value,
-                    metadata,
-                    subagent_run_id,
-                }
-                .into()
-            }
-            Role::System => {
-                let content = text(proto.content, reader)?;
-                SystemMessage {
-                    id,
-                    content,
-                    name,
-                    encrypted_value,
-                    metadata,
-                    subagent_run_id,
-                }
-                .into()
-            }
-            Role::User => {
-                let content = join(proto.content, proto.content_parts, reader)?;
-                UserMessage {
-                    id,
-                    content,
-                    name,
-                    encrypted_value,
-                    metadata,
-                    subagent_run_id,
-                }
-                .into()
-            }
-            Role::Assistant => {
-                let content = proto.content;
-                let tool_calls = reader.at_key("toolCalls", |reader| {
-                    Vec::from_proto(proto.tool_calls, reader)
-                })?;
-                AssistantMessage {
-                    id,
-                    content,
-                    name,
-                    encrypted_value,
-                    metadata,
-                    subagent_run_id,
-                    tool_calls,
-                }
-                .into()
-            }
-            Role::Tool => {
-                let content = join(proto.content, proto.content_parts, reader)?;
-                let tool_call_id = proto.tool_call_id.unwrap_or_default();
-                let error = proto.error;
-                ToolMessage {
-                    id,
-                    tool_call_id,
-                    content,
-                    error,
-                    encrypted_value,
-                    metadata,
-                    subagent_run_id,
-                }
-                .into()
-            }
-            Role::Reasoning => {
-                let content = text(proto.content, reader)?;
-                ReasoningMessage {
-                    id,
-                    content,
-                    encrypted_value,
-                    metadata,
-                    subagent_run_id,
-                }
-                .into()
-            }
-            Role::Activity => {
-                let activity_type = proto.activity_type.unwrap_or_default();
-                let content = proto.activity_content.map(Into::into).unwrap_or_default();
-                ActivityMessage {
-                    id,
-                    activity_type,
-                    content,
-                    metadata,
-                    subagent_run_id,
-                }
-                .into()
-            }
-        })
+        match role {
+            Role::Developer => developer(proto, reader).map(Into::into),
+            Role::System => system(proto, reader).map(Into::into),
+            Role::User => user(proto, reader).map(Into::into),
+            Role::Assistant => assistant(proto, reader).map(Into::into),
+            Role::Tool => tool(proto, reader).map(Into::into),
+            Role::Reasoning => reasoning(proto, reader).map(Into::into),
+            Role::Activity => activity(proto, reader).map(Into::into),
+        }
     }
+}
+
+fn developer(proto: Message, reader: &mut Reader) -> Reading<DeveloperMessage> {
+    Ok(DeveloperMessage {
+        id: proto.id,
+        content: required("content", proto.content, reader)?,
+        name: proto.name,
+        encrypted_value: proto.encrypted_value,
+        metadata: proto.metadata.map(Into::into),
+        subagent_run_id: proto.subagent_run_id,
+    })
+}
+
+fn system(proto: Message, reader: &mut Reader) -> Reading<SystemMessage> {
+    Ok(SystemMessage {
+        id: proto.id,
+        content: required("content", proto.content, reader)?,
+        name: proto.name,
+        encrypted_value: proto.encrypted_value,
+        metadata: proto.metadata.map(Into::into),
+        subagent_run_id: proto.subagent_run_id,
+    })
+}
+
+fn user(proto: Message, reader: &mut Reader) -> Reading<UserMessage> {
+    Ok(UserMessage {
+        id: proto.id,
+        content: join(proto.content, proto.content_parts, reader)?,
+        name: proto.name,
+        encrypted_value: proto.encrypted_value,
+        metadata: proto.metadata.map(Into::into),
+        subagent_run_id: proto.subagent_run_id,
+    })
+}
+
+fn assistant(proto: Message, reader: &mut Reader) -> Reading<AssistantMessage> {
+    Ok(AssistantMessage {
+        id: proto.id,
+        content: proto.content,
+        name: proto.name,
+        encrypted_value: proto.encrypted_value,
+        metadata: proto.metadata.map(Into::into),
+        subagent_run_id: proto.subagent_run_id,
+        tool_calls: reader.at_key("toolCalls", |reader| {
+            Vec::from_proto(proto.tool_calls, reader)
+        })?,
+    })
+}
+
+fn tool(proto: Message, reader: &mut Reader) -> Reading<ToolMessage> {
+    Ok(ToolMessage {
+        id: proto.id,
+        tool_call_id: required("toolCallId", proto.tool_call_id, reader)?,
+        content: join(proto.content, proto.content_parts, reader)?,
+        error: proto.error,
+        encrypted_value: proto.encrypted_value,
+        metadata: proto.metadata.map(Into::into),
+        subagent_run_id: proto.subagent_run_id,
+    })
+}
+
+fn reasoning(proto: Message, reader: &mut Reader) -> Reading<ReasoningMessage> {
+    Ok(ReasoningMessage {
+        id: proto.id,
+        content: required("content", proto.content, reader)?,
+        encrypted_value: proto.encrypted_value,
+        metadata: proto.metadata.map(Into::into),
+        subagent_run_id: proto.subagent_run_id,
+    })
+}
+
+fn activity(proto: Message, reader: &mut Reader) -> Reading<ActivityMessage> {
+    Ok(ActivityMessage {
+        id: proto.id,
+        activity_type: required("activityType", proto.activity_type, reader)?,
+        content: required("content", proto.activity_content, reader)?.into(),
+        metadata: proto.metadata.map(Into::into),
+        subagent_run_id: proto.subagent_run_id,
+    })
+}
+
+fn required<T>(key: &'static str, value: Option<T>, reader: &mut Reader) -> Reading<T> {
+    reader.at_key(key, |reader| {
+        value.ok_or_else(|| reader.malformed("is required"))
+    })
 }
 
 /// Text has a field of its own, parts another one.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     EncryptedValueSubtype, Event, EventType, Interrupt, Message, Metadata, Outcome,
-    ReasoningEncryptedValue, RunFinished, RunStarted, StateDelta, Warning,
+    ReasoningEncryptedValue, RunFinished, RunStarted, StateDelta, ToolCallStart, Warning,
 };
 use open::OpenItems;
 use thread::Thread;
@@ -94,80 +94,68 @@ impl Replica {
 
     /// Folds in one event. What does not fit is left out with a warning; the run goes on.
     pub fn apply(&mut self, event: &Event) -> Vec<Warning> {
-        let thread = &mut self.thread;
-        let outcome = match event {
-            Event::TextMessageStart(e) => thread.start_text(e),
-            Event::TextMessageContent(e) => {
-                thread.append(&e.message_id, &e.delta, e.base.metadata.as_ref())
-            }
-            Event::TextMessageEnd(e) => thread.append(&e.message_id, "", e.base.metadata.as_ref()),
-            Event::ReasoningMessageStart(e) => thread.start_reasoning(e),
-            Event::ReasoningMessageContent(e) => {
-                thread.append(&e.message_id, &e.delta, e.base.metadata.as_ref())
-            }
-            Event::ReasoningMessageEnd(e) => {
-                thread.append(&e.message_id, "", e.base.metadata.as_ref())
-            }
-            Event::ToolCallStart(e) => {
-                note(&mut self.made, &e.tool_call_id);
-                thread.start_call(e)
-            }
-            Event::ToolCallArgs(e) => {
-                thread.append_arguments(&e.tool_call_id, &e.delta, e.base.metadata.as_ref())
-            }
-            Event::ToolCallEnd(e) => {
-                thread.append_arguments(&e.tool_call_id, "", e.base.metadata.as_ref())
-            }
-            Event::ToolCallResult(e) => {
-                note(&mut self.answered, &e.tool_call_id);
-                thread.add_result(e);
-                Ok(())
-            }
-            Event::StateSnapshot(e) => {
-                self.state.clone_from(&e.snapshot);
-                Ok(())
-            }
-            Event::StateDelta(e) => self.change_state(e),
-            Event::MessagesSnapshot(e) => {
-                thread.adopt(e);
-                Ok(())
-            }
-            Event::ActivitySnapshot(e) => {
-                thread.set_activity(e);
-                Ok(())
-            }
-            Event::ActivityDelta(e) => thread.change_activity(e),
-            Event::ReasoningEncryptedValue(e) => {
-                self.set_encrypted_value(e);
-                Ok(())
-            }
-            Event::RunStarted(e) => {
-                self.start(e);
-                Ok(())
-            }
-            Event::RunFinished(e) => {
-                self.finish(e);
-                Ok(())
-            }
-            Event::TextMessageChunk(_)
-            | Event::ToolCallChunk(_)
-            | Event::ReasoningMessageChunk(_) => Err("was not expanded and is left out".to_owned()),
-            Event::RunError(_)
-            | Event::StepStarted(_)
-            | Event::StepFinished(_)
-            | Event::ReasoningStart(_)
-            | Event::ReasoningEnd(_)
-            | Event::SubagentStarted(_)
-            | Event::SubagentFinished(_)
-            | Event::SubagentError(_)
-            | Event::Raw(_)
-            | Event::Custom(_) => Ok(()),
-        };
+        let outcome = self.fold(event);
         self.open.record(event, &self.thread);
         outcome.map_or_else(
             |message| vec![warning(event.kind(), message)],
             |()| Vec::new(),
         )
+    }
+
+    fn fold(&mut self, event: &Event) -> Result<(), String> {
+        match event {
+            Event::TextMessageStart(e) => self.thread.start_text(e),
+            Event::TextMessageContent(e) => self.append(&e.message_id, &e.delta, event),
+            Event::TextMessageEnd(e) => self.append(&e.message_id, "", event),
+            Event::ReasoningMessageStart(e) => self.thread.start_reasoning(e),
+            Event::ReasoningMessageContent(e) => self.append(&e.message_id, &e.delta, event),
+            Event::ReasoningMessageEnd(e) => self.append(&e.message_id, "", event),
+            Event::ToolCallStart(e) => self.start_call(e),
+            Event::ToolCallArgs(e) => self.append_arguments(&e.tool_call_id, &e.delta, event),
+            Event::ToolCallEnd(e) => self.append_arguments(&e.tool_call_id, "", event),
+            Event::StateDelta(e) => self.change_state(e),
+            Event::ActivityDelta(e) => self.thread.change_activity(e),
+            Event::TextMessageChunk(_)
+            | Event::ToolCallChunk(_)
+            | Event::ReasoningMessageChunk(_) => Err("was not expanded and is left out".to_owned()),
+            event => {
+                self.set(event);
+                Ok(())
+            }
+        }
+    }
+
+    /// Folds in an event that always fits.
+    fn set(&mut self, event: &Event) {
+        match event {
+            Event::ToolCallResult(e) => {
+                note(&mut self.answered, &e.tool_call_id);
+                self.thread.add_result(e);
+            }
+            Event::StateSnapshot(e) => self.state.clone_from(&e.snapshot),
+            Event::MessagesSnapshot(e) => self.thread.adopt(e),
+            Event::ActivitySnapshot(e) => self.thread.set_activity(e),
+            Event::ReasoningEncryptedValue(e) => self.set_encrypted_value(e),
+            Event::RunStarted(e) => self.start(e),
+            Event::RunFinished(e) => self.finish(e),
+            // The rest says nothing about messages or state.
+            _ => {}
+        }
+    }
+
+    fn append(&mut self, id: &str, delta: &str, event: &Event) -> Result<(), String> {
+        self.thread
+            .append(id, delta, event.base().metadata.as_ref())
+    }
+
+    fn append_arguments(&mut self, id: &str, delta: &str, event: &Event) -> Result<(), String> {
+        self.thread
+            .append_arguments(id, delta, event.base().metadata.as_ref())
+    }
+
+    fn start_call(&mut self, event: &ToolCallStart) -> Result<(), String> {
+        note(&mut self.made, &event.tool_call_id);
+        self.thread.start_call(event)
     }
 
     fn start(&mut self, event: &RunStarted) {

@@ -175,6 +175,20 @@ impl Ledger {
             {
                 self.activities.insert(e.message_id.clone(), owner());
             }
+            Event::MessagesSnapshot(e) => self.adopt(&e.messages, true),
+            Event::RunStarted(e) => {
+                if let Some(input) = &e.input {
+                    self.adopt(&input.messages, false);
+                }
+            }
+            _ => self.record_life(event),
+        }
+    }
+
+    /// Records the lives of steps and subagents.
+    fn record_life(&mut self, event: &Event) {
+        let owner = || event.subagent_run_id().map(str::to_owned);
+        match event {
             Event::StepStarted(e) => {
                 self.steps
                     .entry(owner())
@@ -189,12 +203,6 @@ impl Ledger {
             Event::SubagentStarted(e) => drop(self.subagents.insert(e.subagent_run_id.clone())),
             Event::SubagentFinished(e) => self.end_subagent(&e.subagent_run_id),
             Event::SubagentError(e) => self.end_subagent(&e.subagent_run_id),
-            Event::MessagesSnapshot(e) => self.adopt(&e.messages, true),
-            Event::RunStarted(e) => {
-                if let Some(input) = &e.input {
-                    self.adopt(&input.messages, false);
-                }
-            }
             _ => {}
         }
     }
