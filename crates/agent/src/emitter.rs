@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use antiphon_protocol::Event;
+use antiphon_protocol::{Event, EventType};
 
 use crate::log::RunLog;
 use crate::middleware::{Filter, Outgoing, is_fixed};
@@ -37,7 +37,9 @@ impl Emitter {
         Arc::clone(&self.log)
     }
 
+    /// Puts filters before the log. From here on the log leaves out what would be illegal.
     pub(crate) fn filter(&self, chain: Vec<Box<dyn Filter>>) {
+        self.log.guard();
         self.filters
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -64,7 +66,12 @@ impl Emitter {
         }
         if let Some(fixed) = fixed {
             events.retain(|event| !is_fixed(event.kind()));
-            events.push(fixed);
+            let place = if fixed.kind() == EventType::RunStarted {
+                0
+            } else {
+                events.len()
+            };
+            events.insert(place, fixed);
         }
         events.into_iter().for_each(|event| self.log.push(event));
     }

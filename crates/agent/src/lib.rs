@@ -15,6 +15,7 @@ pub mod clock;
 mod context;
 mod emitter;
 mod error;
+mod failpoint;
 mod log;
 mod mapping;
 mod middleware;

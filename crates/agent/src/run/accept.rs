@@ -21,6 +21,7 @@ use crate::clock::{Clock, Ids, SystemClock, UniqueIds};
 use crate::context::Facts;
 use crate::emitter::Emitter;
 use crate::error::Refusal;
+use crate::failpoint;
 use crate::log::RunLog;
 use crate::store::{
     self, Claim, Commit, Interaction, Lease, Opened, RunRecord, RunStatus, Store, Thread, ThreadKey,
@@ -275,7 +276,9 @@ impl Runtime {
         if run.purpose == Purpose::Turn {
             let mut commit = plan.commit;
             commit.run = Some(run.record.clone());
+            failpoint::reach("accept.before");
             run.commit(commit).await?;
+            failpoint::reach("accept.stored");
         }
         Ok(run)
     }

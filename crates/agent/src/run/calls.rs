@@ -17,6 +17,7 @@ use super::turn::WrittenCall;
 use crate::agent::OnDecline;
 use crate::ask::{Asks, Code, Records};
 use crate::error::Failure;
+use crate::failpoint;
 use crate::store::{Call, CallPhase, Commit, Interaction, InteractionKind, InteractionStatus};
 use crate::tool::ToolOutput;
 
@@ -262,7 +263,9 @@ impl Run {
             self.conversation
                 .push_result(one.message.clone(), one.failed);
         }
+        failpoint::reach("call.before");
         self.commit(commit).await?;
+        failpoint::reach("call.stored");
         for one in settled {
             self.executing
                 .retain(|executing| executing.id != one.call.id);

@@ -7,6 +7,7 @@ use super::Run;
 use super::execute::Done;
 use super::mapped::Settled;
 use crate::error::Failure;
+use crate::failpoint;
 use crate::store::{Commit, InteractionStatus, RunStatus};
 
 impl Run {
@@ -138,7 +139,10 @@ impl Run {
         self.record.ending = serde_json::to_value(ending).ok();
         commit.run = Some(self.record.clone());
         commit.release = true;
-        Ok(self.commit(commit).await?)
+        failpoint::reach("ending.before");
+        self.commit(commit).await?;
+        failpoint::reach("ending.stored");
+        Ok(())
     }
 
     pub(super) fn usage_so_far(&self) -> Option<Vec<TokenUsage>> {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::agent::BuiltAgent;
 use crate::ask::{Asks, Code};
 use crate::context::{RunContext, Scope};
+use crate::failpoint;
 use crate::store::Call;
 use crate::tool::{Execution, PrivateValue, ToolError, ToolOutput};
 
@@ -95,11 +96,13 @@ impl Job {
             scope,
             agent,
         } = self;
+        failpoint::reach("tool.begins");
         let begins = matches!(work, Work::Begin(_));
         let result = match agent.tools.get(&call.tool).map(|tool| &tool.execution) {
             Some(execution) => perform(execution, work, RunContext::new(&scope)).await,
             None => Err("it is no longer available".to_owned()),
         };
+        failpoint::reach("tool.ran");
         let changes = if result.is_ok() {
             scope.changes()
         } else {

@@ -38,6 +38,7 @@ use crate::clock::{Clock, Ids};
 use crate::context::{Facts, RunContext, Scope};
 use crate::emitter::Emitter;
 use crate::error::Failure;
+use crate::failpoint;
 use crate::log::RunLog;
 use crate::store::{self, Call, Commit, Interaction, Lease, RunRecord, Store};
 use conversation::Conversation;
@@ -206,6 +207,7 @@ impl Run {
         let Some(writer) = self.writer.take() else {
             return Ok(());
         };
+        failpoint::reach("turn.streamed");
         self.take_turn(writer.into_written())
     }
 

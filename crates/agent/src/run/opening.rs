@@ -6,6 +6,7 @@ use antiphon_protocol::{
 
 use super::{Purpose, Run};
 use crate::context::RunContext;
+use crate::failpoint;
 
 impl Run {
     /// Says that the run has begun. Nothing else ever comes first.
@@ -17,6 +18,7 @@ impl Run {
 
     /// Says what of the thread the page does not know.
     pub(super) fn begin(&mut self) {
+        failpoint::reach("run.announced");
         if self.purpose == Purpose::Open {
             return self.show_thread();
         }

@@ -1,0 +1,157 @@
+//! What a crash leaves behind, and what becomes of it.
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
+
+mod common;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use antiphon_agent::store::{CallPhase, Store};
+use antiphon_agent::{Accepted, Handler, RunContext, Tool, ToolError, ToolOutput};
+use common::{Fake, Stage, calls, entry, says};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+/// A tool that never comes back the first time.
+#[derive(Clone, Default)]
+struct Stuck(Arc<AtomicUsize>);
+
+impl Handler for Stuck {
+    fn call<'a>(
+        &'a self,
+        _: Value,
+        _: RunContext<'a>,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        let first = self.0.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            if first {
+                std::future::pending::<()>().await;
+            }
+            Ok(ToolOutput::new(json!("paid")))
+        }
+        .boxed()
+    }
+}
+
+/// Plays a run until its tool is at work, then forgets it, as a killed process does.
+async fn crash_in_the_tool(idempotent: bool) -> (Stage, Arc<AtomicUsize>) {
+    let stuck = Stuck::default();
+    let count = Arc::clone(&stuck.0);
+    let tool = Tool::server("pay", stuck).idempotent(idempotent);
+    let mut stage = Stage::new(
+        |a| a.tools(tool),
+        vec![calls(&[("a", "pay", json!({}))]), says("Noted.")],
+    );
+    let input = stage.user("pay");
+    let Accepted::Run(run) = stage
+        .runtime
+        .accept(Arc::clone(&stage.agent), "alice", input)
+        .await
+        .unwrap()
+    else {
+        panic!()
+    };
+    let playing = tokio::spawn(run.play());
+    while count.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    playing.abort();
+    assert_eq!(stage.thread().await.calls[0].phase, CallPhase::Executing);
+    stage.clock.advance(60);
+    (stage, count)
+}
+
+fn agents(stage: &Stage) -> HashMap<String, Arc<antiphon_agent::BuiltAgent>> {
+    HashMap::from([("test".to_owned(), Arc::clone(&stage.agent))])
+}
+
+#[tokio::test]
+async fn a_call_whose_outcome_is_unknown_becomes_a_question() {
+    let (mut stage, count) = crash_in_the_tool(false).await;
+    assert!(
+        stage
+            .runtime
+            .recover(&agents(&stage))
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    let mut input = stage.input();
+    input.messages.clear();
+    let opened = stage.play(input).await.unwrap();
+    let interrupts = opened.interrupts();
+    assert_eq!(interrupts[0].reason, "harnest:outcome_unknown");
+    assert_eq!(
+        count.load(Ordering::SeqCst),
+        1,
+        "nothing ran before the answer"
+    );
+    let input = stage.resume(vec![entry(&interrupts[0].id, json!({ "outcome": "done" }))]);
+    stage.play(input).await.unwrap();
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    stage.assert_in_step().await;
+}
+
+#[tokio::test]
+async fn a_person_may_have_an_unknown_call_made_again() {
+    let (mut stage, count) = crash_in_the_tool(false).await;
+    stage.runtime.recover(&agents(&stage)).await.unwrap();
+    let mut input = stage.input();
+    input.messages.clear();
+    let interrupts = stage.play(input).await.unwrap().interrupts();
+    let input = stage.resume(vec![entry(
+        &interrupts[0].id,
+        json!({ "outcome": "retry" }),
+    )]);
+    stage.play(input).await.unwrap();
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    assert_eq!(stage.asked(1)[2], "result a: paid");
+}
+
+#[tokio::test]
+async fn going_on_without_a_word_leaves_an_unknown_call_unknown() {
+    let (mut stage, count) = crash_in_the_tool(false).await;
+    stage.runtime.recover(&agents(&stage)).await.unwrap();
+    let input = stage.user("did it work?");
+    stage.play(input).await.unwrap();
+    assert!(
+        stage.asked(1)[2].contains("its outcome is unknown"),
+        "{:?}",
+        stage.asked(1)
+    );
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn an_idempotent_call_is_made_again() {
+    let (stage, count) = crash_in_the_tool(true).await;
+    let runs = stage.runtime.recover(&agents(&stage)).await.unwrap();
+    for run in runs {
+        run.play().await;
+    }
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    assert_eq!(stage.asked(1)[2], "result a: paid");
+    assert!(stage.store.orphans().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_was_cut_while_the_model_spoke_ends_and_frees_its_thread() {
+    let mut stage = Stage::with_model(|a| a, Fake::hanging(vec![vec![], says("Back.")]));
+    let input = stage.user("hi");
+    let Accepted::Run(run) = stage
+        .runtime
+        .accept(Arc::clone(&stage.agent), "alice", input)
+        .await
+        .unwrap()
+    else {
+        panic!()
+    };
+    drop(run);
+    stage.clock.advance(60);
+    stage.runtime.recover(&agents(&stage)).await.unwrap();
+    assert!(stage.store.orphans().await.unwrap().is_empty());
+    let record = stage.store.run("alice", "r1", None).await.unwrap().unwrap();
+    assert_eq!(record.ending.unwrap()["code"], "interrupted");
+}
