@@ -167,13 +167,13 @@ impl Intake<'_> {
                 let news = news(&conversation, sent)?;
                 Ok((conversation, news))
             }
-            History::Client => Ok((
-                Conversation::of_client(for_model(sent)),
-                News {
-                    sent: 1,
+            History::Client => {
+                let news = News {
+                    sent: sent.len(),
                     ..News::default()
-                },
-            )),
+                };
+                Ok((Conversation::of_client(for_model(sent)), news))
+            }
         }
     }
 
