@@ -1,0 +1,181 @@
+//! Making sessions and changing their state from outside a run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_agent::Refusal;
+use antiphon_agent::store::{Claim, Commit, Opened, Thread, ThreadKey};
+use antiphon_protocol::MAX_ID_BYTES;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::{record, unknown};
+use crate::app::App;
+use crate::auth::Caller;
+use crate::edge::body;
+use crate::error::ApiError;
+use crate::routes::extract::Segment;
+
+/// How long a session is held for one write.
+const LEASE: Duration = Duration::from_secs(10);
+/// Keys of the state that begin like this are the server's own.
+const RESERVED: [&str; 4] = ["_", "app:", "user:", "temp:"];
+
+/// `POST /sessions` with `{"id"?, "state"?}`.
+pub(crate) async fn create(
+    State(app): State<Arc<App>>,
+    Caller(user): Caller,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let mut body = object(&app, request, &["id", "state"]).await?;
+    let id = match body.remove("id") {
+        None => Uuid::now_v7().simple().to_string(),
+        Some(Value::String(id)) if is_id(&id) => id,
+        Some(_) => {
+            let message = "id must be a text of 1 to 256 bytes without control characters";
+            return Err(ApiError::invalid("invalid_input", "id", message));
+        }
+    };
+    let state = match body.remove("state") {
+        None => Map::new(),
+        Some(state) => state_keys(state, "state")?,
+    };
+    let write = |thread: &Thread| match thread.stored {
+        false => Ok(state),
+        true => {
+            let message = format!("the session {:?} exists already", thread.key.thread);
+            Err(ApiError::new(
+                StatusCode::CONFLICT,
+                "session_exists",
+                message,
+            ))
+        }
+    };
+    let made = commit(app, ThreadKey::new(user, id), write).await?;
+    Ok((StatusCode::CREATED, Json(made)).into_response())
+}
+
+/// `PATCH /sessions/{id}` with `{"stateDelta": {...}}`: each key replaces the state's key whole.
+pub(crate) async fn change(
+    State(app): State<Arc<App>>,
+    Caller(user): Caller,
+    Segment(id): Segment,
+    request: Request,
+) -> Result<Json<Value>, ApiError> {
+    let mut body = object(&app, request, &["stateDelta"]).await?;
+    let Some(delta) = body.remove("stateDelta") else {
+        let message = "stateDelta is missing";
+        return Err(ApiError::invalid("invalid_input", "stateDelta", message));
+    };
+    let delta = state_keys(delta, "stateDelta")?;
+    let write = |thread: &Thread| {
+        if !thread.stored {
+            return Err(unknown());
+        }
+        let mut state = match &thread.state {
+            Some(Value::Object(state)) => state.clone(),
+            _ => Map::new(),
+        };
+        state.extend(delta);
+        Ok(state)
+    };
+    commit(app, ThreadKey::new(user, id), write).await.map(Json)
+}
+
+/// Writes a session's state as its only writer. On its own task: a caller that leaves must not leave
+/// the session claimed.
+async fn commit(
+    app: Arc<App>,
+    key: ThreadKey,
+    write: impl FnOnce(&Thread) -> Result<Map<String, Value>, ApiError> + Send + 'static,
+) -> Result<Value, ApiError> {
+    let tasks = app.runs.tasks().clone();
+    let written = tasks.spawn(async move {
+        let store = app.runtime.store();
+        let name = format!("write_{}", Uuid::now_v7().simple());
+        let claim = Claim {
+            key: key.clone(),
+            owner: name.clone(),
+            run_id: name,
+            ttl: LEASE,
+        };
+        let (lease, mut thread) = match store.open(claim).await? {
+            Opened::Ours(lease, thread, _) => (lease, thread),
+            Opened::Busy { run_id } => return Err(Refusal::busy(&run_id).into()),
+        };
+        let state = match write(&thread).and_then(check_size) {
+            Ok(state) => state,
+            Err(refused) => {
+                store.release(&lease).await?;
+                return Err(refused);
+            }
+        };
+        let changes = Commit {
+            state: Some(state.clone()),
+            release: true,
+            ..Commit::default()
+        };
+        store.commit(&lease, changes).await?;
+        thread.state = Some(state);
+        thread.updated_at = app.runtime.clock().now();
+        Ok(record(&thread))
+    });
+    written.await.unwrap_or_else(|_| Err(ApiError::internal()))
+}
+
+async fn object(
+    app: &App,
+    request: Request,
+    members: &[&str],
+) -> Result<Map<String, Value>, ApiError> {
+    let (head, body) = request.into_parts();
+    body::check_type(&head.headers)?;
+    let Value::Object(object) = body::read(&head.headers, body, &app.limits).await? else {
+        return Ok(Map::new());
+    };
+    match object.keys().find(|key| !members.contains(&key.as_str())) {
+        None => Ok(object),
+        Some(unknown) => {
+            let message = format!("{unknown:?} is no member; there are {}", members.join(", "));
+            Err(ApiError::invalid("invalid_input", unknown.clone(), message))
+        }
+    }
+}
+
+fn is_id(id: &str) -> bool {
+    (1..=MAX_ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control)
+}
+
+fn state_keys(state: Value, field: &'static str) -> Result<Map<String, Value>, ApiError> {
+    let Value::Object(state) = state else {
+        let message = format!("{field} must be a JSON object");
+        return Err(ApiError::invalid("invalid_input", field, message));
+    };
+    let is_reserved = |key: &&String| RESERVED.iter().any(|prefix| key.starts_with(prefix));
+    match state.keys().find(is_reserved) {
+        None => Ok(state),
+        Some(key) => {
+            let message = format!("the state key {key:?} is reserved");
+            Err(ApiError::invalid(
+                "state_reserved_key",
+                format!("{field}.{key}"),
+                message,
+            ))
+        }
+    }
+}
+
+/// Agents have their own limits; a session that none has run in yet is held to the usual one.
+fn check_size(state: Map<String, Value>) -> Result<Value, ApiError> {
+    let state = Value::Object(state);
+    let limit = antiphon_agent::Limits::default().state_bytes;
+    if state.to_string().len() > limit {
+        let message = format!("the state is larger than {limit} bytes");
+        return Err(ApiError::invalid("state_invalid", "state", message));
+    }
+    Ok(state)
+}

@@ -1,0 +1,45 @@
+//! The task of one run.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use antiphon_agent::{Accepted, BuiltAgent, Run};
+use antiphon_protocol::RunAgentInput;
+use futures_util::FutureExt;
+
+use super::Ticket;
+use crate::app::App;
+use crate::error::ApiError;
+
+/// Has a request accepted and plays what comes of it. It goes on whether anybody waits or not.
+pub(crate) async fn carry(
+    app: Arc<App>,
+    ticket: Ticket,
+    agent: Arc<BuiltAgent>,
+    user: String,
+    input: RunAgentInput,
+) {
+    let accept = app.runtime.accept(agent, &user, input);
+    match AssertUnwindSafe(Box::pin(accept)).catch_unwind().await {
+        Ok(Ok(Accepted::Run(run))) => {
+            ticket.begin(&run.log(), &run.cancel_token());
+            play(ticket, run).await;
+        }
+        Ok(Ok(Accepted::Replay(log))) => ticket.replay(&log),
+        Ok(Err(refusal)) => ticket.refuse(&refusal.into()),
+        Err(_) => {
+            tracing::error!("a request could not be accepted: a bug made it panic");
+            ticket.refuse(&ApiError::internal());
+        }
+    }
+}
+
+/// Plays a run to its end and gives its thread's place back.
+pub(super) async fn play(ticket: Ticket, run: Box<Run>) {
+    let log = run.log();
+    let played = AssertUnwindSafe(Box::pin(run.play())).catch_unwind().await;
+    if played.is_err() {
+        tracing::error!(run = log.run_id(), "a run was cut by a panic");
+    }
+    ticket.end();
+}
