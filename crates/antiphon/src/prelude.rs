@@ -1,9 +1,15 @@
 //! What most programs use: `use antiphon::prelude::*;`.
 
+#[cfg(feature = "server")]
+#[doc(no_inline)]
+pub use crate::Server;
+#[cfg(feature = "sqlite")]
+#[doc(no_inline)]
+pub use crate::store::Sqlite;
 #[doc(no_inline)]
 pub use crate::{
-    Agent, Error, OpenAi, Resource, Result, RunContext, Secret, State, StateChange, Tool,
-    ToolError, ToolOutput, client_tool, private_input, tool,
+    Agent, Error, Model, OpenAi, Resource, Result, RunContext, Script, ScriptModel, Secret, State,
+    StateChange, Tool, ToolError, ToolOutput, client_tool, private_input, tool,
 };
 #[doc(no_inline)]
 pub use schemars::JsonSchema;
