@@ -49,7 +49,9 @@ impl Thread {
             }
         }
         let mut message = AssistantMessage::new(id.clone());
-        message.subagent_run_id.clone_from(&event.subagent_run_id);
+        if self.position(id).is_none() {
+            message.subagent_run_id.clone_from(&event.subagent_run_id);
+        }
         (self.push(message.into()), outcome)
     }
 

@@ -106,10 +106,12 @@ impl Replica {
         match event {
             Event::TextMessageStart(e) => self.thread.start_text(e),
             Event::TextMessageContent(e) => self.append(&e.message_id, &e.delta, event),
-            Event::TextMessageEnd(e) => self.append(&e.message_id, "", event),
+            Event::TextMessageEnd(e) => self.thread.end(&e.message_id, e.base.metadata.as_ref()),
             Event::ReasoningMessageStart(e) => self.thread.start_reasoning(e),
             Event::ReasoningMessageContent(e) => self.append(&e.message_id, &e.delta, event),
-            Event::ReasoningMessageEnd(e) => self.append(&e.message_id, "", event),
+            Event::ReasoningMessageEnd(e) => {
+                self.thread.end(&e.message_id, e.base.metadata.as_ref())
+            }
             Event::ToolCallStart(e) => self.start_call(e),
             Event::ToolCallArgs(e) => self.append_arguments(&e.tool_call_id, &e.delta, event),
             Event::ToolCallEnd(e) => self.append_arguments(&e.tool_call_id, "", event),

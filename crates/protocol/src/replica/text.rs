@@ -81,13 +81,19 @@ impl Thread {
         let Some(message) = self.get_mut(id) else {
             return Err(format!("names no message {id:?}"));
         };
-        if !delta.is_empty() {
-            let Some(text) = message.text_mut() else {
-                return Err(format!("names the activity {id:?}"));
-            };
-            text.push_str(delta);
-        }
+        let Some(text) = message.text_mut() else {
+            return Err(format!("names the activity {id:?}"));
+        };
+        text.push_str(delta);
         self.append_metadata(id, metadata)
+    }
+
+    /// Ends a message, which may still tell something about it.
+    pub(super) fn end(&mut self, id: &str, metadata: Option<&Metadata>) -> Result<(), String> {
+        match self.position(id) {
+            Some(_) => self.append_metadata(id, metadata),
+            None => Err(format!("names no message {id:?}")),
+        }
     }
 
     fn append_metadata(&mut self, id: &str, metadata: Option<&Metadata>) -> Result<(), String> {
