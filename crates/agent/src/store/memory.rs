@@ -26,8 +26,8 @@ struct Rows {
     threads: BTreeMap<ThreadKey, Entry>,
     /// Which thread an interaction belongs to.
     interactions: HashMap<String, ThreadKey>,
-    /// Which thread and attempt a response names, within its user.
-    responses: HashMap<String, (ThreadKey, String, u32)>,
+    /// Which thread and attempt a response names, by user and response id.
+    responses: HashMap<(String, String), (ThreadKey, String, u32)>,
     next_token: u64,
 }
 
@@ -180,6 +180,10 @@ impl Store for MemoryStore {
             }))
             .boxed();
         }
+        if !entry.thread.stored {
+            // What an earlier claim left without a commit never was a thread.
+            entry.thread = Thread::new(claim.key.clone(), now);
+        }
         entry.lease = Some(Held {
             run_id: claim.run_id.clone(),
             token,
@@ -229,14 +233,22 @@ impl Store for MemoryStore {
         if let Err(lost) = entry.owned_by(lease, now) {
             return ready(Err(lost)).boxed();
         }
+        let elsewhere = |i: &&Interaction| {
+            let owner = rows.interactions.get(&i.id);
+            owner.is_some_and(|key| *key != lease.key)
+        };
+        if let Some(taken) = commit.interactions.iter().find(elsewhere) {
+            let why = format!("interaction {:?} belongs to another thread", taken.id);
+            return ready(Err(Error::Unavailable(why.into()))).boxed();
+        }
         for interaction in &commit.interactions {
             rows.interactions
-                .insert(interaction.id.clone(), interaction.key.clone());
+                .insert(interaction.id.clone(), lease.key.clone());
         }
         if let Some(run) = &commit.run {
             rows.responses.insert(
-                run.response_id.clone(),
-                (run.key.clone(), run.run_id.clone(), run.attempt),
+                (lease.key.user.clone(), run.response_id.clone()),
+                (lease.key.clone(), run.run_id.clone(), run.attempt),
             );
         }
         entry.apply(commit, now);
@@ -245,14 +257,11 @@ impl Store for MemoryStore {
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<()>> {
         let mut rows = self.rows();
-        if let Some(entry) = rows.threads.get_mut(&lease.key) {
-            if entry
-                .lease
-                .as_ref()
-                .is_some_and(|held| held.token == lease.token)
-            {
-                entry.lease = None;
-            }
+        let is_ours = |held: &Held| held.token == lease.token;
+        if let Some(entry) = rows.threads.get_mut(&lease.key)
+            && entry.lease.as_ref().is_some_and(is_ours)
+        {
+            entry.lease = None;
             if !entry.thread.stored {
                 rows.threads.remove(&lease.key);
             }
@@ -294,9 +303,14 @@ impl Store for MemoryStore {
                 .cmp(&a.updated_at)
                 .then_with(|| a.thread.cmp(&b.thread))
         });
-        let start = after
-            .and_then(|id| all.iter().position(|t| t.thread == id))
-            .map_or(0, |i| i + 1);
+        let start = match after {
+            None => 0,
+            // After a thread that is gone there is nothing: from the start would never end.
+            Some(id) => all
+                .iter()
+                .position(|t| t.thread == id)
+                .map_or(all.len(), |i| i + 1),
+        };
         ready(Ok(all.into_iter().skip(start).take(limit).collect())).boxed()
     }
 
@@ -346,8 +360,7 @@ impl Store for MemoryStore {
         let rows = self.rows();
         let named = rows
             .responses
-            .get(response_id)
-            .filter(|(key, _, _)| key.user == user);
+            .get(&(user.to_owned(), response_id.to_owned()));
         let found = named.and_then(|(key, run_id, attempt)| {
             rows.threads
                 .get(key)?
