@@ -34,13 +34,17 @@ enum SkillLevel {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[rustfmt::skip]
 enum CookingTime {
-    #[serde(rename = "5 min")] FiveMin,
-    #[serde(rename = "15 min")] FifteenMin,
-    #[serde(rename = "30 min")] ThirtyMin,
-    #[serde(rename = "45 min")] FortyFiveMin,
-    #[serde(rename = "60+ min")] SixtyPlusMin,
+    #[serde(rename = "5 min")]
+    Five,
+    #[serde(rename = "15 min")]
+    Fifteen,
+    #[serde(rename = "30 min")]
+    Thirty,
+    #[serde(rename = "45 min")]
+    FortyFive,
+    #[serde(rename = "60+ min")]
+    SixtyPlus,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -66,7 +70,7 @@ async fn main() -> Result<()> {
     let agent = Agent::new("recipe")
         .description("Creates and modifies recipes with streaming state updates")
         .instructions(include_str!("recipe.md"))
-        .shared_model(model()?)
+        .model(model()?)
         .state::<Kitchen>()
         .predict("recipe", update_recipe.argument("recipe"))
         .tools(update_recipe);
