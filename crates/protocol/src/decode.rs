@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::legacy::Thinking;
 use crate::{Event, FieldError, Warning};
 
 /// One event off the wire.
@@ -46,12 +47,22 @@ pub enum DecodeError {
 }
 
 /// Reads one event from its JSON text.
-pub(crate) fn from_json(id: Option<String>, json: &[u8]) -> Result<Received, DecodeError> {
-    let value: Value = serde_json::from_slice(json).map_err(DecodeError::Json)?;
+pub(crate) fn from_json(
+    id: Option<String>,
+    json: &[u8],
+    thinking: &mut Thinking,
+) -> Result<Received, DecodeError> {
+    let mut value: Value = serde_json::from_slice(json).map_err(DecodeError::Json)?;
+    let retired = thinking.translate(&mut value);
     let read = Event::read(value).map_err(DecodeError::Field)?;
+    let mut warnings = read.warnings;
+    warnings.extend(retired.map(|message| Warning {
+        path: String::new(),
+        message,
+    }));
     Ok(Received {
         id,
         event: read.value,
-        warnings: read.warnings,
+        warnings,
     })
 }

@@ -77,6 +77,7 @@ mod dialect;
 mod event;
 mod input;
 mod json;
+mod legacy;
 mod message;
 mod outcome;
 pub mod proto;

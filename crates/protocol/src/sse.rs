@@ -3,6 +3,7 @@
 use bytes::{BufMut as _, Bytes, BytesMut};
 
 use crate::decode;
+use crate::legacy::Thinking;
 use crate::{DecodeError, Received};
 
 /// The media type.
@@ -39,7 +40,8 @@ pub fn frame(id: Option<&str>, json: &[u8]) -> Bytes {
     frame.freeze()
 }
 
-/// Decodes events from an event stream, cut anywhere.
+/// Decodes events from an event stream, cut anywhere. The `THINKING_*` events of 0.x agents are
+/// read as the `REASONING_*` events that they have become.
 ///
 /// ```
 /// use antiphon_protocol::{EventType, sse};
@@ -54,23 +56,29 @@ pub fn frame(id: Option<&str>, json: &[u8]) -> Bytes {
 /// # Ok::<(), antiphon_protocol::DecodeError>(())
 /// ```
 #[derive(Debug)]
-pub struct Decoder(antiphon_sse::Decoder);
+pub struct Decoder {
+    stream: antiphon_sse::Decoder,
+    thinking: Thinking,
+}
 
 impl Decoder {
     /// Makes a decoder that holds at most about `max_event_bytes` of one event.
     #[must_use]
     pub fn new(max_event_bytes: usize) -> Self {
-        Self(antiphon_sse::Decoder::new(max_event_bytes))
+        Self {
+            stream: antiphon_sse::Decoder::new(max_event_bytes),
+            thinking: Thinking::default(),
+        }
     }
 
     /// Takes the next bytes of the body.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.0.push(bytes);
+        self.stream.push(bytes);
     }
 
     /// Marks the end of the body. Events may be left to take afterwards.
     pub fn finish(&mut self) {
-        self.0.finish();
+        self.stream.finish();
     }
 
     /// Returns the next complete event, or `None` if more bytes are needed.
@@ -80,16 +88,16 @@ impl Decoder {
     /// A frame is too large, not JSON, or not an event. The run is lost then, even though more
     /// frames may be left.
     pub fn next_event(&mut self) -> Option<Result<Received, DecodeError>> {
-        let event = match self.0.next_event()? {
+        let event = match self.stream.next_event()? {
             Ok(event) => event,
             Err(error) => return Some(Err(DecodeError::Sse(error))),
         };
-        Some(decode::from_json(event.id, &event.data))
+        Some(decode::from_json(event.id, &event.data, &mut self.thinking))
     }
 
     /// Returns the id that a reconnect has to send as `Last-Event-ID`.
     #[must_use]
     pub fn last_event_id(&self) -> Option<&str> {
-        self.0.last_event_id()
+        self.stream.last_event_id()
     }
 }

@@ -180,3 +180,89 @@ fn null_in_an_optional_slot_is_never_written() {
         br#"{"type":"RUN_FINISHED","threadId":"t1","runId":"r1"}"#
     );
 }
+
+/// Calls `visit` with every document that differs from this one in a single place.
+fn each_mutation(whole: &Value, visit: &mut dyn FnMut(Value)) {
+    let mut pointers = Vec::new();
+    collect_pointers(whole, "", &mut pointers);
+    for pointer in pointers {
+        for other in [
+            json!(null),
+            json!(7),
+            json!(-1.5),
+            json!("x"),
+            json!([]),
+            json!({}),
+            json!(true),
+        ] {
+            let mut mutated = whole.clone();
+            *mutated.pointer_mut(&pointer).unwrap() = other;
+            visit(mutated);
+        }
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        let mut mutated = whole.clone();
+        if let Some(Value::Object(members)) = mutated.pointer_mut(parent) {
+            members.shift_remove(&key.replace("~1", "/"));
+            visit(mutated);
+        }
+    }
+}
+
+fn collect_pointers(value: &Value, at: &str, pointers: &mut Vec<String>) {
+    let members: Vec<(String, &Value)> = match value {
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| (key.replace('/', "~1"), value))
+            .collect(),
+        Value::Array(list) => list
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (at.to_string(), value))
+            .collect(),
+        _ => return,
+    };
+    for (key, value) in members {
+        let pointer = format!("{at}/{key}");
+        pointers.push(pointer.clone());
+        collect_pointers(value, &pointer, pointers);
+    }
+}
+
+#[test]
+fn whatever_is_read_of_a_broken_event_is_a_sound_event() {
+    let validator = validator("Event");
+    let mut read_at_all = 0;
+    for event in whole_events() {
+        let whole = serde_json::to_value(&event).unwrap();
+        each_mutation(&whole, &mut |mutated| {
+            let Ok(read) = Event::read(mutated.clone()) else {
+                return;
+            };
+            let Some(event) = read.value else { return };
+            read_at_all += 1;
+            let written = serde_json::to_value(&event).unwrap();
+            if let Err(error) = validator.validate(&written) {
+                panic!("{error}: {mutated} was read as {written}");
+            }
+            // Nothing was dropped or changed without saying so.
+            if read.warnings.is_empty() {
+                assert!(validator.is_valid(&mutated), "{mutated}");
+            }
+        });
+    }
+    assert!(read_at_all > 500);
+}
+
+#[test]
+fn whatever_is_read_of_a_broken_request_is_a_sound_request() {
+    let validator = validator("RunAgentInput");
+    let whole = serde_json::to_value(common::input()).unwrap();
+    each_mutation(&whole, &mut |mutated| {
+        if let Ok(read) = antiphon_protocol::RunAgentInput::read(mutated.clone()) {
+            let written = serde_json::to_value(&read.value).unwrap();
+            if let Err(error) = validator.validate(&written) {
+                panic!("{error}: {mutated} was read as {written}");
+            }
+        }
+    });
+}

@@ -68,6 +68,35 @@ fn an_event_carries_the_id_to_join_again_behind_it() {
 }
 
 #[test]
+fn thinking_of_older_agents_is_read_as_reasoning() {
+    let thought = [
+        r#"{"type":"THINKING_START","title":"hm"}"#,
+        r#"{"type":"THINKING_TEXT_MESSAGE_START"}"#,
+        r#"{"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"so"}"#,
+        r#"{"type":"THINKING_TEXT_MESSAGE_END"}"#,
+        r#"{"type":"THINKING_END"}"#,
+    ];
+    let run = |id: &str| {
+        let started = format!(r#"{{"type":"RUN_STARTED","threadId":"t","runId":"{id}"}}"#);
+        let finished = format!(r#"{{"type":"RUN_FINISHED","threadId":"t","runId":"{id}"}}"#);
+        let events = [&[started.as_str()], &thought[..], &[finished.as_str()]].concat();
+        events
+            .iter()
+            .map(|json| format!("data: {json}\n\n"))
+            .collect::<String>()
+    };
+    let body = run("r1") + &run("r2");
+    let (events, warnings) = decode([body.as_bytes()]).unwrap();
+    assert_eq!(warnings, 10);
+    let played = play(Vec::new(), None, events);
+    assert_eq!(played.failure, None);
+    let expected: Vec<Message> = ["r1-thinking-2", "r2-thinking-2"]
+        .map(|id| antiphon_protocol::ReasoningMessage::new(id, "so").into())
+        .to_vec();
+    assert_eq!(played.replica.messages(), expected);
+}
+
+#[test]
 fn what_is_not_an_event_ends_the_stream() {
     for frame in [
         "{not json",

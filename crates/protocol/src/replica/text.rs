@@ -129,8 +129,8 @@ impl Message {
             Self::System(message) => Some(&mut message.content),
             Self::Reasoning(message) => Some(&mut message.content),
             Self::Assistant(message) => Some(message.content.get_or_insert_default()),
-            Self::User(message) => Some(message.content.make_text()),
-            Self::Tool(message) => Some(message.content.make_text()),
+            Self::User(message) => message.content.text_mut(),
+            Self::Tool(message) => message.content.text_mut(),
             Self::Activity(_) => None,
         }
     }
@@ -157,13 +157,14 @@ impl Content {
         }
     }
 
-    fn make_text(&mut self) -> &mut String {
+    /// Returns the text to append to. Parts give way to it.
+    fn text_mut(&mut self) -> Option<&mut String> {
         if let Self::Parts(_) = self {
             *self = Self::Text(String::new());
         }
         match self {
-            Self::Text(text) => text,
-            Self::Parts(_) => unreachable!("parts were just replaced by text"),
+            Self::Text(text) => Some(text),
+            Self::Parts(_) => None,
         }
     }
 }
