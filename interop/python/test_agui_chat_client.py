@@ -50,14 +50,15 @@ def test_two_turns_with_the_recipe_agent_end_with_the_right_state(demo):
             said, calls = await chat.say("Create a pasta recipe")
             written = chat.state()["recipe"]
             assert said
-            assert written["title"]
+            assert written["title"] == "Classic Pasta Carbonara"
             assert calls["update_recipe"]["recipe"] == written
 
             said, calls = await chat.say("Make it vegetarian")
             changed = chat.state()["recipe"]
             assert said
             assert calls["update_recipe"]["recipe"] == changed
-            assert changed != written
+            assert changed["title"] == "Carbonara Vegetariana"
+            assert changed["special_preferences"] == ["Vegetarian"]
 
     asyncio.run(talk())
 
