@@ -3,5 +3,6 @@
 
 mod client_tools;
 mod private_inputs;
+mod questions;
 mod support;
 mod tools;
