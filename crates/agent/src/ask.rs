@@ -6,6 +6,7 @@
 //! done twice goes into [`RunContext::step`], whose result is recorded once. The order of questions
 //! and steps must be the same each time; another order is an error.
 
+use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -213,16 +214,17 @@ impl<'a> RunContext<'a> {
     /// # Errors
     /// What `work` returns; nothing is recorded then. Also when the result can't be recorded, or the
     /// code went another way than before.
-    pub async fn step<T, F>(&self, name: &str, work: F) -> Result<T, ToolError>
+    pub async fn step<T, E, F>(&self, name: &str, work: F) -> Result<T, ToolError>
     where
         T: Serialize + DeserializeOwned,
-        F: Future<Output = Result<T, ToolError>>,
+        E: fmt::Display,
+        F: Future<Output = Result<T, E>>,
     {
         let wrong = |error: serde_json::Error| ToolError::new(format!("step {name:?}: {error}"));
         if let Some(recorded) = self.code()?.recorded(name)? {
             return serde_json::from_value(recorded).map_err(wrong);
         }
-        let result = work.await?;
+        let result = work.await.map_err(ToolError::new)?;
         self.code()?
             .record(name, serde_json::to_value(&result).map_err(wrong)?)
             .await?;

@@ -1,5 +1,6 @@
 //! Compiled JSON Schemas.
 
+use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 /// A JSON Schema, compiled once.
@@ -21,9 +22,12 @@ impl Schema {
             None => Ok(()),
             Some(error) => {
                 let place = error.instance_path().to_string();
-                let what = error.masked();
+                let what = match error.kind() {
+                    ValidationErrorKind::Required { property } => format!("{property} is missing"),
+                    _ => error.masked().to_string(),
+                };
                 Err(if place.is_empty() {
-                    what.to_string()
+                    what
                 } else {
                     format!("{place}: {what}")
                 })

@@ -340,7 +340,7 @@ impl Handler for Booking {
         async move {
             let held = run.step("hold", async {
                 self.0.fetch_add(1, Ordering::SeqCst);
-                Ok(7_u32)
+                Ok::<_, ToolError>(7_u32)
             });
             let held = held.await?;
             let seat = run.ask("Which seat?").schema::<String>().await?;

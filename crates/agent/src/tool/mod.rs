@@ -129,6 +129,15 @@ impl PrivateValue {
         Self(value)
     }
 
+    /// Reads the value into a type of the application; what is left of it is wiped.
+    ///
+    /// # Errors
+    /// When the value does not have the shape of `T`; the message does not quote it.
+    pub fn read<T: serde::de::DeserializeOwned>(self) -> Result<T, ToolError> {
+        T::deserialize(&self.0)
+            .map_err(|_| ToolError::new("the private input does not have the expected shape"))
+    }
+
     /// Takes the value out. From here on the caller answers for it.
     #[must_use]
     pub fn expose(mut self) -> Value {

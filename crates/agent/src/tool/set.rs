@@ -92,6 +92,8 @@ pub(crate) enum Unusable {
     NotAnObject,
     #[error("the arguments do not fit: {0}")]
     Unfit(String),
+    #[error("argument {0}")]
+    Missing(String),
 }
 
 impl ToolSet {
@@ -155,11 +157,20 @@ impl ToolSet {
             return Ok(arguments);
         };
         let value = Value::Object(arguments);
-        checked.parameters.check(&value).map_err(Unusable::Unfit)?;
+        checked.parameters.check(&value).map_err(unfit)?;
         match value {
             Value::Object(arguments) => Ok(arguments),
             _ => Err(Unusable::NotAnObject),
         }
+    }
+}
+
+/// A missing argument reads as a sentence of its own.
+fn unfit(why: String) -> Unusable {
+    if why.starts_with('"') && why.ends_with("is missing") {
+        Unusable::Missing(why)
+    } else {
+        Unusable::Unfit(why)
     }
 }
 
