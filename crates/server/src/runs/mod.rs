@@ -281,6 +281,10 @@ impl Runs {
         let Stage::Playing { log, .. } = run.stage else {
             return;
         };
+        if !log.has_ended() {
+            // A panic cut it; there is nothing that a reader could wait for.
+            return;
+        }
         let mut inner = self.inner();
         inner
             .ended
