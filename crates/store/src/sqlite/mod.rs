@@ -14,6 +14,8 @@ mod lease;
 mod read;
 mod schema;
 mod script;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use std::path::Path;

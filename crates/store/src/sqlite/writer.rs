@@ -49,6 +49,11 @@ impl Writer {
         Ok(&mut self.leases)
     }
 
+    #[cfg(test)]
+    pub(super) const fn durable(&mut self) -> &mut SqliteConnection {
+        &mut self.durable
+    }
+
     async fn settle(&mut self) -> Result<()> {
         if !self.unsettled {
             return Ok(());

@@ -3,6 +3,7 @@
 
 mod bed;
 mod commits;
+mod crash;
 mod leases;
 mod lists;
 mod records;
