@@ -1,13 +1,13 @@
 //! Makes agents of what a file says.
 
-mod model;
+pub(crate) mod model;
 mod tool;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_agent::{Agent, Argument, BuiltAgent, History, Limits, OnDecline, OnDisconnect};
-use antiphon_model::Model;
+use antiphon::model::Model;
+use antiphon::{Agent, Argument, BuiltAgent, History, Limits, OnDecline, OnDisconnect};
 use serde_json::Value;
 
 use crate::file::agent::{

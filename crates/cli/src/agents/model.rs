@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use antiphon_model::http::{Retries, Timeouts};
-use antiphon_model::script::{Script, ScriptModel, ScriptTurn};
-use antiphon_model::{Model, OpenAi};
+use antiphon::model::http::{Retries, Timeouts};
+use antiphon::model::script::{Script, ScriptModel, ScriptTurn};
+use antiphon::model::{Model, OpenAi};
 use secrecy::SecretString;
 
 use crate::file::agent::{ModelEntry, Provider, TimeoutsEntry};
 use crate::file::{self, AgentFile, FileError, KeyPath, Variables};
 
 /// The variable that holds a key where the file gives none.
-pub(crate) const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+const KEY_VARIABLE: &str = "OPENAI_API_KEY";
 /// The variable that moves the provider where the file does not.
-pub(crate) const URL_VARIABLE: &str = "OPENAI_BASE_URL";
+const URL_VARIABLE: &str = "OPENAI_BASE_URL";
 
 /// Makes the model of an entry.
 ///
@@ -30,8 +30,9 @@ pub(super) fn model(
     };
     match entry.provider {
         Provider::Openai => {
-            let account = account(entry, variables)
+            let account = place(entry, variables)
                 .map_err(|what| file.error(path.key("api_key"), what))?
+                .account()
                 .timeouts(timeouts(entry.timeouts))
                 .retries(retries(entry.retries));
             let model = account.model(entry.name.clone().unwrap_or_default());
@@ -58,19 +59,45 @@ pub(super) fn model(
     }
 }
 
-/// The account. A key of the environment goes only where the environment says, never to a URL of the file.
-fn account(entry: &ModelEntry, variables: &Variables) -> Result<OpenAi, String> {
+/// Where a model is and what opens it.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The address that the file or the environment gives; the provider's own if absent.
+    pub(crate) base_url: Option<String>,
+    /// The key; none for servers that want none.
+    pub(crate) key: Option<SecretString>,
+}
+
+/// The place of OpenAI's wire. A key of the environment goes only where the environment says, never
+/// to a URL of the file.
+///
+/// # Errors
+/// There is neither a key nor a URL.
+pub(crate) fn place(entry: &ModelEntry, variables: &Variables) -> Result<Place, String> {
     let own_key = entry.api_key.as_ref().map(|key| key.0.clone());
     if let Some(url) = &entry.base_url {
-        return Ok(OpenAi::new(own_key.unwrap_or_default()).base_url(url));
+        return Ok(Place {
+            base_url: Some(url.clone()),
+            key: own_key,
+        });
     }
     let key = own_key.or_else(|| variables.filled(KEY_VARIABLE).map(SecretString::from));
-    match (key, variables.filled(URL_VARIABLE)) {
-        (key, Some(url)) => Ok(OpenAi::new(key.unwrap_or_default()).base_url(url)),
-        (Some(key), None) => Ok(OpenAi::new(key)),
-        (None, None) => Err(format!(
+    let base_url = variables.filled(URL_VARIABLE);
+    if key.is_none() && base_url.is_none() {
+        return Err(format!(
             "no key is given; set the variable {KEY_VARIABLE} in the environment or in .env, or give `api_key` or `base_url`"
-        )),
+        ));
+    }
+    Ok(Place { base_url, key })
+}
+
+impl Place {
+    fn account(self) -> OpenAi {
+        let account = OpenAi::new(self.key.unwrap_or_default());
+        match self.base_url {
+            Some(url) => account.base_url(url),
+            None => account,
+        }
     }
 }
 

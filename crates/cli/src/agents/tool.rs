@@ -1,6 +1,6 @@
 //! The tool that an entry describes.
 
-use antiphon_agent::{Approval, Tool};
+use antiphon::{Approval, Tool};
 use serde_json::Value;
 
 use crate::file::tool::{ApprovalEntry, HttpEntry, ToolEntry};

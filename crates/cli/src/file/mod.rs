@@ -24,7 +24,7 @@ use error::Problem;
 pub(crate) use path::KeyPath;
 pub(crate) use variables::Variables;
 
-use antiphon_model::script::Script;
+use antiphon::model::script::Script;
 use path::Segment;
 use tree::Node;
 
@@ -146,7 +146,7 @@ impl Node {
     }
 
     /// The child that this text begins with, and the text after it.
-    fn step<'a>(&self, text: &'a str) -> Option<(Segment, &Node, &'a str)> {
+    fn step<'a>(&self, text: &'a str) -> Option<(Segment, &Self, &'a str)> {
         match &self.content {
             tree::Content::Map(entries) => {
                 let text = text.strip_prefix('.').unwrap_or(text);

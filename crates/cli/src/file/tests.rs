@@ -33,9 +33,8 @@ fn load(text: &str) -> Result<AgentFile, String> {
 
 #[track_caller]
 fn refused(text: &str, expected: &str) {
-    let error = match load(text) {
-        Ok(_) => panic!("taken:\n{text}"),
-        Err(error) => error,
+    let Err(error) = load(text) else {
+        panic!("taken:\n{text}")
     };
     assert!(
         error.contains(expected),

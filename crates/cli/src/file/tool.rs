@@ -217,9 +217,7 @@ fn without_null(property: &mut Value) {
     if let Some(Value::Array(options)) = property.get_mut("anyOf") {
         options.retain(|option| option.get("type") != Some(&Value::from("null")));
     }
-    if let Some(types @ Value::Array(_)) = property.get_mut("type") {
-        if let Value::Array(names) = types {
-            names.retain(|name| name != "null");
-        }
+    if let Some(Value::Array(names)) = property.get_mut("type") {
+        names.retain(|name| name != "null");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use antiphon_model::http::client;
+use antiphon::model::http::client;
 use http::header::LOCATION;
 use reqwest::{Client, Response};
 
@@ -37,9 +37,7 @@ pub(super) async fn call(tool: &str, rendered: Rendered, key: &str) -> Result<An
         .and_then(|kind| kind.to_str().ok())
         .is_some_and(is_json);
     if !status.is_success() {
-        let answer = read(response, MAX_LOGGED)
-            .await
-            .map_or_else(|(body, _)| body, |body| body);
+        let (answer, _) = read(response, MAX_LOGGED).await;
         let answer = String::from_utf8_lossy(&answer);
         tracing::warn!(
             tool,
@@ -52,7 +50,8 @@ pub(super) async fn call(tool: &str, rendered: Rendered, key: &str) -> Result<An
             status.as_u16()
         ));
     }
-    let body = read(response, MAX_ANSWER).await.map_err(|(_, why)| why)?;
+    let (body, whole) = read(response, MAX_ANSWER).await;
+    whole?;
     Ok(Answer { is_json, body })
 }
 
@@ -120,8 +119,8 @@ fn unreached(tool: &str, error: &reqwest::Error) -> String {
     "its server cannot be reached".to_owned()
 }
 
-/// The body, or what came of it with the reason why it is not whole.
-async fn read(mut response: Response, limit: usize) -> Result<Vec<u8>, (Vec<u8>, String)> {
+/// What came of the body, and why it is not whole where it is not.
+async fn read(mut response: Response, limit: usize) -> (Vec<u8>, Result<(), String>) {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
@@ -129,13 +128,11 @@ async fn read(mut response: Response, limit: usize) -> Result<Vec<u8>, (Vec<u8>,
             Ok(Some(chunk)) => {
                 let room = limit.saturating_sub(body.len());
                 body.extend(chunk.iter().take(room));
-                return Err((
-                    body,
-                    format!("its server's answer is larger than {limit} bytes"),
-                ));
+                let why = format!("its server's answer is larger than {limit} bytes");
+                return (body, Err(why));
             }
-            Ok(None) => return Ok(body),
-            Err(_) => return Err((body, "its server's answer was cut off".to_owned())),
+            Ok(None) => return (body, Ok(())),
+            Err(_) => return (body, Err("its server's answer was cut off".to_owned())),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! HTTP calls as handlers of tools.
 
-use antiphon_agent::{Handler, PrivateHandler, PrivateValue, RunContext, ToolError, ToolOutput};
+use antiphon::{Handler, PrivateHandler, PrivateValue, RunContext, ToolError, ToolOutput};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -35,14 +35,14 @@ impl Handler for HttpTool {
             let rendered = self.template.render(&arguments).map_err(ToolError::new)?;
             let key = key_of(run);
             let answer = call::call(&self.name, rendered, &key).await;
-            answer.map(output).map_err(ToolError::new)
+            answer.map(|answer| output(&answer)).map_err(ToolError::new)
         }
         .boxed()
     }
 }
 
 /// JSON where the answer says so, else text.
-fn output(answer: Answer) -> ToolOutput {
+fn output(answer: &Answer) -> ToolOutput {
     let json = answer
         .is_json
         .then(|| serde_json::from_slice(&answer.body).ok());

@@ -1,0 +1,85 @@
+//! Where a file is to be served, and where it keeps its threads.
+
+use std::path::Path;
+
+use tokio::net::{TcpListener, lookup_host};
+
+use super::Finding;
+use crate::failure::Code;
+use crate::file::AgentFile;
+use crate::serve;
+use crate::store::StoreUrl;
+
+/// Whether the server could listen.
+pub(super) async fn address(file: &AgentFile, option: Option<&str>) -> Finding {
+    const SUBJECT: &str = "address";
+    let address = serve::address(file, option);
+    let found = match lookup_host(address).await {
+        Ok(found) => found.collect::<Vec<_>>(),
+        Err(error) => {
+            let what = format!("{address} is no address: {error}; write it as 127.0.0.1:8888");
+            return Finding::wrong(SUBJECT, Code::Usage, what);
+        }
+    };
+    let open = found.iter().any(|address| !address.ip().is_loopback());
+    if open && file.document.auth.is_none() {
+        let what = format!(
+            "{address} can be reached from other machines; add `auth` to the file, or listen on 127.0.0.1"
+        );
+        return Finding::wrong(SUBJECT, Code::Usage, what);
+    }
+    match TcpListener::bind(&found[..]).await {
+        Ok(_) => Finding::well(SUBJECT, format!("{address} is free")),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+            let what = format!(
+                "{address} is taken by another program; stop it, or choose another with --listen or `listen`"
+            );
+            Finding::wrong(SUBJECT, Code::Failed, what)
+        }
+        Err(error) => {
+            let what =
+                format!("{address} can't be listened on: {error}; choose another with --listen");
+            Finding::wrong(SUBJECT, Code::Failed, what)
+        }
+    }
+}
+
+/// Whether the store could be used.
+pub(super) async fn store(file: &AgentFile, option: Option<&str>) -> Finding {
+    const SUBJECT: &str = "store";
+    let url = match serve::store_url(file, option) {
+        Ok(url) => url,
+        Err(failure) => return Finding::wrong(SUBJECT, Code::Usage, failure.to_string()),
+    };
+    match &url {
+        StoreUrl::Memory => {
+            Finding::well(SUBJECT, "memory; threads are gone when the server stops")
+        }
+        StoreUrl::Sqlite(path) if path.exists() => match url.open().await {
+            Ok(_) => Finding::well(SUBJECT, format!("{} can be used", path.display())),
+            Err(error) => Finding::wrong(SUBJECT, Code::Failed, error),
+        },
+        StoreUrl::Sqlite(path) => match writable(path) {
+            Ok(()) => Finding::well(SUBJECT, format!("{} will be made", path.display())),
+            Err(what) => Finding::wrong(SUBJECT, Code::Failed, what),
+        },
+    }
+}
+
+/// Whether a file can be made in the folder of this one.
+fn writable(path: &Path) -> Result<(), String> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let probe = folder.join(format!(".antiphon-doctor-{}", std::process::id()));
+    let tried = std::fs::File::create_new(&probe);
+    // A probe that was not made need not be taken away.
+    let _ = std::fs::remove_file(&probe);
+    tried.map(|_| ()).map_err(|error| {
+        format!(
+            "no file can be made in {}: {error}; make the folder writable, or choose another store",
+            folder.display()
+        )
+    })
+}

@@ -1,0 +1,113 @@
+//! A server's life in the foreground: it listens, says so once, and goes when it is told.
+
+use std::io::Write;
+use std::net::SocketAddr;
+
+use antiphon::server::{Bound, Error, Server};
+use tokio::sync::oneshot;
+
+use crate::failure::{Ended, Failure};
+
+/// Listens, and puts what can go wrong into words for the command line.
+///
+/// # Errors
+/// The address is taken, wrong, or open to others without authentication.
+pub(crate) async fn bind(server: Server, address: &str) -> Result<Bound, Failure> {
+    server.bind(address).await.map_err(|error| match error {
+        Error::PortTaken(port) => Failure::failed(format!(
+            "can't listen on {address}: port {port} is taken by another program; choose one with --listen"
+        )),
+        Error::Listen { .. } => Failure::failed(format!("{error}; choose another address with --listen")),
+        Error::Unprotected(_) => Failure::usage(format!(
+            "{address} can be reached from other machines, and everybody would be the same user; add `auth` to the agent file, or listen on 127.0.0.1"
+        )),
+        other => Failure::usage(other.to_string()),
+    })
+}
+
+/// Serves until a signal comes. A second signal ends it at once.
+///
+/// # Errors
+/// Standard output is closed, or signals can't be had.
+pub(crate) async fn serve(bound: Bound) -> Result<Ended, Failure> {
+    let mut signals = Signals::new()
+        .map_err(|error| Failure::failed(format!("signals can't be received: {error}")))?;
+    announce(bound.local_addr())
+        .map_err(|error| Failure::failed(format!("standard output can't be written: {error}")))?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = bound.serve_until(async {
+        // A sender that is gone means stop as well.
+        let _ = stopped.await;
+    });
+    tokio::pin!(serving);
+    let first = tokio::select! {
+        () = &mut serving => return Ok(Ended::Well),
+        signal = signals.next() => signal,
+    };
+    tracing::info!("stopping: running runs get their time; a second signal stops at once");
+    drop(stop);
+    tokio::select! {
+        () = serving => {}
+        _ = signals.next() => tracing::warn!("stopped before all runs had ended"),
+    }
+    Ok(match first {
+        Signal::Interrupt => Ended::Interrupted,
+        Signal::Terminate => Ended::Well,
+    })
+}
+
+/// The one line for programs that start the server.
+fn announce(address: SocketAddr) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "listening on http://{address}")?;
+    out.flush()
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Signal {
+    Interrupt,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "other systems have no SIGTERM"))]
+    Terminate,
+}
+
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            Some(()) = self.interrupt.recv() => Signal::Interrupt,
+            Some(()) = self.terminate.recv() => Signal::Terminate,
+            else => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> Signal {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => Signal::Interrupt,
+            Err(_) => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `antiphon serve`: the agents of a file.
+
+use std::path::Path;
+
+use antiphon::server::{Limits, Server, StaticTokens};
+use secrecy::ExposeSecret;
+
+use crate::agents::{ModelChoice, agents, built};
+use crate::args;
+use crate::failure::{Ended, Failure};
+use crate::file::document::{AuthEntry, LimitsEntry};
+use crate::file::{AgentFile, FileError, KeyPath, Variables};
+use crate::running;
+use crate::store::StoreUrl;
+
+/// Where a file that does not say so is served.
+const LISTEN: &str = "127.0.0.1:8888";
+/// Where a file that does not say so keeps its threads.
+const STORE: &str = "sqlite:antiphon.db";
+
+/// Serves a file until it is told to stop.
+///
+/// # Errors
+/// The file is wrong, or the server can't be started.
+pub(crate) async fn serve(args: args::Serve) -> Result<Ended, Failure> {
+    let variables = variables(&args.file)?;
+    let file = AgentFile::load(&args.file, &variables)?;
+    // Everything of the file is checked before anything outside is touched.
+    built(&file, agents(&file, &variables, &ModelChoice::AsWritten)?)?;
+    let url = store_url(&file, args.store.as_deref())?;
+    let address = address(&file, args.listen.as_deref()).to_owned();
+    let server = server(&file, &variables)?.drain(args.running.drain);
+    let store = url.open().await.map_err(Failure::failed)?;
+    let bound = running::bind(server.shared_store(store), &address).await?;
+    let agents = file.document.agents.0.len();
+    tracing::info!(file = %args.file.display(), agents, store = ?url, "serving");
+    running::serve(bound).await
+}
+
+/// The variables that a file may name.
+///
+/// # Errors
+/// Its `.env` can't be read.
+pub(crate) fn variables(file: &Path) -> Result<Variables, Failure> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    Variables::beside(folder).map_err(Failure::usage)
+}
+
+/// Where to listen: the option, else the file, else the usual address.
+pub(crate) fn address<'a>(file: &'a AgentFile, option: Option<&'a str>) -> &'a str {
+    option.or(file.document.listen.as_deref()).unwrap_or(LISTEN)
+}
+
+/// Where to keep threads: the option, relative to the working folder, else the file, relative to
+/// itself, else beside the file.
+///
+/// # Errors
+/// It is no store that this build knows.
+pub(crate) fn store_url(file: &AgentFile, option: Option<&str>) -> Result<StoreUrl, Failure> {
+    if let Some(option) = option {
+        return StoreUrl::parse(option, Path::new(""))
+            .map_err(|what| Failure::usage(format!("--store {option}: {what}")));
+    }
+    let text = file.document.store.as_deref().unwrap_or(STORE);
+    let parsed = StoreUrl::parse(text, file.folder());
+    parsed.map_err(|what| file.error(KeyPath::default().key("store"), what).into())
+}
+
+/// The server that a file describes, without its store.
+fn server(file: &AgentFile, variables: &Variables) -> Result<Server, FileError> {
+    let document = &file.document;
+    let mut server = Server::new(agents(file, variables, &ModelChoice::AsWritten)?)
+        .limits(limits(&document.limits))
+        .cors(document.cors.iter().cloned());
+    if let Some(name) = &document.default_agent {
+        server = server.default_agent(name);
+    }
+    if let Some(silence) = document.heartbeat {
+        server = server.heartbeat(silence.into());
+    }
+    if let Some(auth) = &document.auth {
+        let tokens = tokens(auth)
+            .map_err(|error| file.error(KeyPath::default().key("auth"), error.to_string()))?;
+        server = server.authenticator(tokens);
+    }
+    Ok(server)
+}
+
+fn tokens(auth: &AuthEntry) -> Result<StaticTokens, antiphon::server::Error> {
+    let mut tokens = StaticTokens::new();
+    for entry in &auth.tokens {
+        tokens = tokens.user(entry.token.0.expose_secret(), &entry.user)?;
+    }
+    for entry in &auth.service_tokens {
+        tokens = tokens.service(entry.token.0.expose_secret(), &entry.name)?;
+    }
+    Ok(tokens)
+}
+
+fn limits(entry: &LimitsEntry) -> Limits {
+    let usual = Limits::default();
+    Limits {
+        body: entry.body.map_or(usual.body, |size| size.0),
+        concurrent_runs: entry
+            .concurrent_runs
+            .map_or(usual.concurrent_runs, Into::into),
+        runs_per_user: entry.runs_per_user.map_or(usual.runs_per_user, Into::into),
+        messages: entry.messages.map_or(usual.messages, Into::into),
+        json_depth: entry.json_depth.map_or(usual.json_depth, Into::into),
+        ..usual
+    }
+}
