@@ -42,6 +42,7 @@ const SERVED = {
       say("first"),
       { id: "m4", role: "reasoning", content: "thinking", encryptedValue: "b64" },
       { id: "m5", role: "assistant", content: "calling", toolCalls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }] },
+      { id: "m6", role: "tool", toolCallId: "c1", content: [{ type: "text", text: "r" }, image], error: "soft" },
       { id: "m7", role: "assistant", content: "done" },
       say("Hello"),
     ],
