@@ -172,7 +172,10 @@ async fn unknown_tools_and_bad_arguments_are_told_to_the_model() {
     let asked = stage.asked(1);
     assert!(asked[2].contains("there is no such tool"), "{asked:?}");
     assert!(asked[3].contains("do not fit: /recipe"), "{asked:?}");
-    assert!(asked[4].contains("argument \"recipe\" is missing"), "{asked:?}");
+    assert!(
+        asked[4].contains("argument \"recipe\" is missing"),
+        "{asked:?}"
+    );
     stage.assert_in_step().await;
 }
 

@@ -77,7 +77,6 @@ impl Dialect {
 }
 
 fn started(mut event: RunStarted) -> RunStarted {
-    event.protocol_version = None;
     if let Some(input) = &mut event.input {
         input.messages.iter_mut().for_each(flatten_message);
     }

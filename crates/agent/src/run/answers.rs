@@ -308,11 +308,13 @@ impl Context<'_> {
         })
     }
 
-    /// Takes tool messages that answer open calls of the page's tools.
+    /// Takes tool messages that answer open calls of the page's tools. Any other is history that the
+    /// thread does not share, unless the list ends in it.
     pub(super) fn results(
         &self,
         conversation: &Conversation,
         results: &[ToolMessage],
+        ends_in_result: bool,
     ) -> Result<Taken, Refusal> {
         let mut taken = Taken::default();
         let last = results.len().saturating_sub(1);
@@ -337,7 +339,7 @@ impl Context<'_> {
                     }
                     taken.answered.push(self.page_result(interaction, result)?);
                 }
-                None if index == last => {
+                None if ends_in_result && index == last => {
                     taken.repeats |= self.check_known_result(conversation, result)?;
                 }
                 None => {}

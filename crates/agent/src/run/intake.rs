@@ -93,6 +93,8 @@ struct News {
     sent: usize,
     users: Vec<UserMessage>,
     results: Vec<ToolMessage>,
+    /// Whether the list ends in a result, so that nothing but it asks for a run.
+    ends_in_result: bool,
     /// A known user message that is asked again: the thread is cut there.
     again: Option<UserMessage>,
     /// Whether that message has other content now.
@@ -194,7 +196,9 @@ impl Intake<'_> {
         if input.resume.is_empty() {
             return match self.agent.settings.history {
                 History::Client => Ok(context.results_in_history(conversation)),
-                History::Thread | History::Turn => context.results(conversation, &news.results),
+                History::Thread | History::Turn => {
+                    context.results(conversation, &news.results, news.ends_in_result)
+                }
             };
         }
         if news.users.len() > 1 {
@@ -302,7 +306,10 @@ fn news(conversation: &Conversation, messages: Vec<Message>) -> Result<News, Ref
                 }
                 news.users.push(message);
             }
-            (None, Message::Tool(message)) => news.results.push(message),
+            (None, Message::Tool(message)) => {
+                news.ends_in_result = index == last;
+                news.results.push(message);
+            }
             (None, message) => {
                 tracing::warn!(
                     id = message.id(),
