@@ -61,7 +61,8 @@ async fn vary(case: &Case, variation: &Variation) -> Step {
             .iter()
             .map(|file| variation.delivery.reply(file))
             .collect(),
-        repeat: case.spec.repeat_upstream,
+        // A provider that answers with a status does so however often it is asked.
+        repeat: case.spec.repeat_upstream || variation.delivery.status.is_some(),
     });
     let played = if case.spec.script {
         steps::play(case.id(), &variation.name, &mut play).await
