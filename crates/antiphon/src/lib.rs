@@ -327,3 +327,8 @@ pub mod store {
     #[doc(inline)]
     pub use antiphon_store::Sqlite;
 }
+
+/// The README's examples compile.
+#[cfg(all(doctest, feature = "server", feature = "sqlite"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
