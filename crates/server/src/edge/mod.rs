@@ -6,11 +6,14 @@ pub(crate) mod body;
 pub(crate) mod host;
 pub(crate) mod site;
 
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, header};
 
 use crate::app::App;
@@ -23,7 +26,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let admitted = admit(&app, &request);
     let (mut response, origin) = match admitted {
         Ok(site) if is_preflight(&request) => (site::preflight(&site), site.allowed()),
-        Ok(site) => (next.run(request).await, site.allowed()),
+        Ok(site) => (answer(next.run(request)).await, site.allowed()),
         Err(refused) => (refused.into_response(), None),
     };
     let headers = response.headers_mut();
@@ -37,6 +40,15 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
+/// A handler's answer; a bug that makes it panic is answered too.
+async fn answer(handled: impl Future<Output = Response>) -> Response {
+    let caught = AssertUnwindSafe(handled).catch_unwind().await;
+    caught.unwrap_or_else(|_| {
+        tracing::error!("a request could not be answered: a bug made it panic");
+        ApiError::internal().into_response()
+    })
+}
+
 /// Stands in front of pages that were mounted beside the API: a name that a stranger points at this
 /// machine is refused there too.
 pub(crate) async fn guard_page(
@@ -46,7 +58,11 @@ pub(crate) async fn guard_page(
 ) -> Response {
     match app.hosts.check(&request) {
         Ok(()) => next.run(request).await,
-        Err(refused) => refused.into_response(),
+        Err(refused) => {
+            let mut response = refused.into_response();
+            secure(response.headers_mut());
+            response
+        }
     }
 }
 

@@ -1,6 +1,14 @@
 //! The server as its clients see it: real sockets, every byte.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+mod access;
+mod edge;
 mod leaving;
 mod rejoin;
 mod runs;
+mod sessions;
+mod shutdown;
+mod streams;
 mod support;
+mod waits;

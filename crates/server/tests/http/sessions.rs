@@ -1,0 +1,294 @@
+//! Threads by their other name.
+
+use antiphon_agent::OnDisconnect;
+use antiphon_server::Server;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::model::{Parrot, puppet};
+use crate::support::{Running, agent, input};
+
+async fn server() -> Running {
+    Running::start(Server::new([agent(Parrot::new("Hello."))])).await
+}
+
+async fn send(
+    server: &Running,
+    method: Method,
+    path: &str,
+    body: Value,
+) -> crate::support::client::Answer {
+    let body = Some(body.to_string().into_bytes());
+    server.send(method, path, &[], body).await
+}
+
+#[tokio::test]
+async fn a_thread_that_ran_is_a_session_with_its_state_and_messages() {
+    let server = server().await;
+    let mut body = input("t1", "r1", "Tell me a story");
+    body["state"] = json!({ "mood": "calm" });
+    server.post("/", &body).await.events().await;
+
+    let session = server.get("/sessions/t1").await.json().await;
+    assert_eq!(session["id"], "t1");
+    assert_eq!(session["userId"], "local");
+    assert_eq!(session["state"], json!({ "mood": "calm" }));
+    assert_eq!(session["applicationData"], json!({}));
+    assert_eq!(session["metadata"]["title"], "Tell me a story");
+    for member in ["createdAt", "updatedAt"] {
+        let at: jiff::Timestamp = session[member].as_str().unwrap().parse().unwrap();
+        assert!(at <= jiff::Timestamp::now());
+    }
+    let messages = server.get("/sessions/t1/messages").await.json().await;
+    assert_eq!(
+        (&messages["sessionId"], &messages["userId"]),
+        (&json!("t1"), &json!("local"))
+    );
+    let said: Vec<_> = messages["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| {
+            (
+                message["role"].as_str().unwrap(),
+                message["content"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(said, [("user", "Tell me a story"), ("assistant", "Hello.")]);
+    let interactions = server.get("/sessions/t1/interactions").await.json().await;
+    assert_eq!(
+        interactions,
+        json!({ "sessionId": "t1", "open": [], "decisions": [] })
+    );
+    for path in [
+        "/sessions/zz",
+        "/sessions/zz/messages",
+        "/sessions/zz/interactions",
+    ] {
+        server.get(path).await.refusal(404, "not_found").await;
+    }
+}
+
+#[tokio::test]
+async fn sessions_and_messages_are_listed_in_pages() {
+    let server = server().await;
+    for n in 1..=5 {
+        let body = input(&format!("t{n}"), "r1", "hi");
+        server.post("/", &body).await.events().await;
+    }
+    let mut path = "/sessions?limit=2".to_owned();
+    let mut seen = Vec::new();
+    loop {
+        let page = server.get(&path).await.json().await;
+        let sessions = page["sessions"].as_array().unwrap().clone();
+        assert!(sessions.len() <= 2);
+        seen.extend(
+            sessions
+                .iter()
+                .map(|session| session["id"].as_str().unwrap().to_owned()),
+        );
+        match page["nextCursor"].as_str() {
+            Some(cursor) => path = format!("/sessions?limit=2&cursor={cursor}"),
+            None => break,
+        }
+    }
+    assert_eq!(
+        seen,
+        ["t5", "t4", "t3", "t2", "t1"],
+        "the one changed last comes first"
+    );
+
+    let page = server
+        .get("/sessions/t1/messages?limit=1")
+        .await
+        .json()
+        .await;
+    assert_eq!(page["messages"][0]["role"], "user");
+    let cursor = page["nextCursor"].as_str().unwrap();
+    let path = format!("/sessions/t1/messages?limit=1&cursor={cursor}");
+    let page = server.get(&path).await.json().await;
+    assert_eq!(page["messages"][0]["role"], "assistant");
+    assert_eq!(page["nextCursor"], Value::Null);
+
+    for query in [
+        "limit=0",
+        "limit=101",
+        "limit=x",
+        "cursor=nonsense",
+        &format!("cursor={cursor}"),
+    ] {
+        let mut answer = server.get(&format!("/sessions?{query}")).await;
+        answer.refusal(400, "invalid_query").await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_made_changed_used_and_deleted() {
+    let server = server().await;
+    let mut made = send(
+        &server,
+        Method::POST,
+        "/sessions",
+        json!({ "id": "s1", "state": { "a": 1, "b": 1 } }),
+    )
+    .await;
+    assert_eq!(made.status, 201);
+    assert_eq!(made.json().await["state"], json!({ "a": 1, "b": 1 }));
+    let mut again = send(&server, Method::POST, "/sessions", json!({ "id": "s1" })).await;
+    again.refusal(409, "session_exists").await;
+    let mut changed = send(
+        &server,
+        Method::PATCH,
+        "/sessions/s1",
+        json!({ "stateDelta": { "b": { "c": 2 } } }),
+    )
+    .await;
+    assert_eq!(
+        changed.json().await["state"],
+        json!({ "a": 1, "b": { "c": 2 } })
+    );
+
+    let mut body = input("s1", "r1", "hi");
+    body["state"] = json!({ "d": 3 });
+    let events = server.post("/", &body).await.events().await;
+    let snapshot = events
+        .iter()
+        .find(|event| event.kind() == "STATE_SNAPSHOT")
+        .unwrap();
+    let whole = json!({ "a": 1, "b": { "c": 2 }, "d": 3 });
+    assert_eq!(snapshot["snapshot"], whole);
+    assert_eq!(
+        server.get("/sessions/s1").await.json().await["state"],
+        whole
+    );
+
+    let deleted = server.send(Method::DELETE, "/sessions/s1", &[], None).await;
+    assert_eq!(deleted.status, 204);
+    for path in ["/sessions/s1", "/runs/r1/events"] {
+        server.get(path).await.refusal(404, "not_found").await;
+    }
+    let mut gone = server.send(Method::DELETE, "/sessions/s1", &[], None).await;
+    gone.refusal(404, "not_found").await;
+
+    let named = send(&server, Method::POST, "/sessions", json!({}))
+        .await
+        .json()
+        .await;
+    assert!(named["id"].as_str().unwrap().len() >= 32, "{named}");
+}
+
+#[tokio::test]
+async fn malformed_changes_are_refused_and_change_nothing() {
+    let server = server().await;
+    send(
+        &server,
+        Method::POST,
+        "/sessions",
+        json!({ "id": "s1", "state": { "a": 1 } }),
+    )
+    .await;
+    for (method, path, body, code) in [
+        (
+            Method::POST,
+            "/sessions",
+            json!({ "id": "" }),
+            "invalid_input",
+        ),
+        (
+            Method::POST,
+            "/sessions",
+            json!({ "id": "a\nb" }),
+            "invalid_input",
+        ),
+        (
+            Method::POST,
+            "/sessions",
+            json!({ "id": 7 }),
+            "invalid_input",
+        ),
+        (
+            Method::POST,
+            "/sessions",
+            json!({ "plugins": [] }),
+            "invalid_input",
+        ),
+        (
+            Method::POST,
+            "/sessions",
+            json!({ "state": [] }),
+            "invalid_input",
+        ),
+        (
+            Method::POST,
+            "/sessions",
+            json!({ "state": { "app:x": 1 } }),
+            "state_reserved_key",
+        ),
+        (Method::PATCH, "/sessions/s1", json!({}), "invalid_input"),
+        (
+            Method::PATCH,
+            "/sessions/s1",
+            json!({ "stateDelta": 1 }),
+            "invalid_input",
+        ),
+        (
+            Method::PATCH,
+            "/sessions/s1",
+            json!({ "stateDelta": { "_x": 1 } }),
+            "state_reserved_key",
+        ),
+        (
+            Method::PATCH,
+            "/sessions/s1",
+            json!({ "stateDelta": { "x": "y".repeat(2 << 20) } }),
+            "state_invalid",
+        ),
+    ] {
+        send(&server, method, path, body)
+            .await
+            .refusal(400, code)
+            .await;
+    }
+    let mut unknown = send(
+        &server,
+        Method::PATCH,
+        "/sessions/zz",
+        json!({ "stateDelta": {} }),
+    )
+    .await;
+    unknown.refusal(404, "not_found").await;
+    server
+        .get("/sessions/zz")
+        .await
+        .refusal(404, "not_found")
+        .await;
+    assert_eq!(
+        server.get("/sessions/s1").await.json().await["state"],
+        json!({ "a": 1 })
+    );
+}
+
+#[tokio::test]
+async fn a_session_with_an_active_run_is_neither_changed_nor_deleted() {
+    let (model, strings) = puppet();
+    let agent = agent(model).on_disconnect(OnDisconnect::Detach);
+    let server = Running::start(Server::new([agent])).await;
+    let mut run = server.post("/", &input("t1", "r1", "hi")).await;
+    let call = strings.call().await;
+    let mut patched = send(
+        &server,
+        Method::PATCH,
+        "/sessions/t1",
+        json!({ "stateDelta": { "x": 1 } }),
+    )
+    .await;
+    let error = patched.refusal(409, "thread_busy").await;
+    assert_eq!(error["runId"], "r1");
+    let mut deleted = server.send(Method::DELETE, "/sessions/t1", &[], None).await;
+    deleted.refusal(409, "thread_busy").await;
+    call.finish();
+    run.events().await;
+    let deleted = server.send(Method::DELETE, "/sessions/t1", &[], None).await;
+    assert_eq!(deleted.status, 204);
+}
