@@ -45,7 +45,7 @@ pub(crate) async fn create(
         Some(state) => state_keys(state, "state")?,
     };
     let write = |thread: &Thread| match thread.stored {
-        false => Ok(state),
+        false => Ok(Change { state: Some(state), title: None }),
         true => {
             let message = format!("the session {:?} exists already", thread.key.thread);
             Err(ApiError::new(
@@ -66,24 +66,61 @@ pub(crate) async fn change(
     Segment(id): Segment,
     request: Request,
 ) -> Result<Json<Value>, ApiError> {
-    let mut body = object(&app, request, &["stateDelta"]).await?;
-    let Some(delta) = body.remove("stateDelta") else {
-        let message = "stateDelta is missing";
-        return Err(ApiError::invalid("invalid_input", "stateDelta", message));
+    let mut body = object(&app, request, &["stateDelta", "title"]).await?;
+    let title = body.remove("title").map(read_title).transpose()?;
+    let delta = match body.remove("stateDelta") {
+        Some(delta) => Some(state_keys(delta, "stateDelta")?),
+        None if title.is_some() => None,
+        None => {
+            let message = "stateDelta is missing";
+            return Err(ApiError::invalid("invalid_input", "stateDelta", message));
+        }
     };
-    let delta = state_keys(delta, "stateDelta")?;
     let write = |thread: &Thread| {
         if !thread.stored {
             return Err(unknown());
         }
-        let mut state = match &thread.state {
-            Some(Value::Object(state)) => state.clone(),
-            _ => Map::new(),
-        };
-        state.extend(delta);
-        Ok(state)
+        let state = delta.map(|delta| {
+            let mut state = match &thread.state {
+                Some(Value::Object(state)) => state.clone(),
+                _ => Map::new(),
+            };
+            state.extend(delta);
+            state
+        });
+        Ok(Change { state, title })
     };
     commit(app, ThreadKey::new(user, id), write).await.map(Json)
+}
+
+/// Gives a session another title.
+pub(crate) async fn retitle(
+    app: &Arc<App>,
+    key: ThreadKey,
+    title: String,
+) -> Result<Value, ApiError> {
+    let title = Some(read_title(Value::String(title))?);
+    let write = |thread: &Thread| match thread.stored {
+        true => Ok(Change { state: None, title }),
+        false => Err(unknown()),
+    };
+    commit(Arc::clone(app), key, write).await
+}
+
+/// What is written to a session.
+struct Change {
+    state: Option<Map<String, Value>>,
+    title: Option<String>,
+}
+
+fn read_title(title: Value) -> Result<String, ApiError> {
+    match title {
+        Value::String(title) if (1..=MAX_ID_BYTES).contains(&title.len()) => Ok(title),
+        _ => {
+            let message = "a title is a text of 1 to 256 bytes";
+            Err(ApiError::invalid("invalid_input", "title", message))
+        }
+    }
 }
 
 /// Writes a session's state as its only writer. On its own task: a caller that leaves must not leave
@@ -91,7 +128,7 @@ pub(crate) async fn change(
 async fn commit(
     app: Arc<App>,
     key: ThreadKey,
-    write: impl FnOnce(&Thread) -> Result<Map<String, Value>, ApiError> + Send + 'static,
+    write: impl FnOnce(&Thread) -> Result<Change, ApiError> + Send + 'static,
 ) -> Result<Value, ApiError> {
     let tasks = app.runs.tasks().clone();
     let written = tasks.spawn(async move {

@@ -158,10 +158,11 @@ impl Answer {
     pub(crate) async fn piece(&mut self) -> Option<Result<Bytes, hyper::Error>> {
         loop {
             match within(self.body.frame()).await? {
-                Ok(frame) => match frame.into_data() {
-                    Ok(data) => return Some(Ok(data)),
-                    Err(_) => continue,
-                },
+                Ok(frame) => {
+                    if let Ok(data) = frame.into_data() {
+                        return Some(Ok(data));
+                    }
+                }
                 Err(error) => return Some(Err(error)),
             }
         }
