@@ -2,6 +2,7 @@
 
 mod agents;
 mod cancel;
+mod copilotkit;
 mod events;
 mod extract;
 mod health;
@@ -76,6 +77,17 @@ routes! {
     get "/sessions/{id}/interactions" Owned sessions::interactions;
     post "/external-waits/{id}/complete" Service waits::complete;
     post "/external-waits/{id}/fail" Service waits::fail;
+    post "/copilotkit" Owned copilotkit::single;
+    get "/copilotkit/info" Shared copilotkit::info;
+    post "/copilotkit/agent/{id}/run" Owned copilotkit::start;
+    post "/copilotkit/agent/{id}/connect" Owned copilotkit::connect;
+    post "/copilotkit/agent/{id}/stop/{threadId}" Owned copilotkit::stop;
+    get "/copilotkit/threads" Owned copilotkit::list;
+    patch "/copilotkit/threads/{id}" Owned copilotkit::rename;
+    delete "/copilotkit/threads/{id}" Owned copilotkit::remove;
+    get "/copilotkit/threads/{id}/messages" Owned copilotkit::messages;
+    get "/copilotkit/threads/{id}/state" Owned copilotkit::state;
+    get "/copilotkit/threads/{id}/events" Owned copilotkit::events;
     get "/healthz" Open health::alive;
     get "/readyz" Open health::ready;
 }
@@ -92,7 +104,8 @@ const fn method_name(function: &'static str) -> &'static str {
 /// Whether posting to this path starts a run. The path may have a prefix, where the server is part of
 /// a larger application.
 pub(crate) fn starts_runs(path: &str) -> bool {
-    path == "/" || path.ends_with("/agui") || path.ends_with("/agents/{name}")
+    const ENDS: [&str; 3] = ["/agui", "/agents/{name}", "/copilotkit/agent/{id}/run"];
+    path == "/" || ENDS.iter().any(|end| path.ends_with(end))
 }
 
 async fn no_such_path() -> ApiError {
@@ -129,6 +142,7 @@ mod tests {
             .filter(|route| route.method == "POST" && starts_runs(route.path))
             .map(|route| route.path)
             .collect();
-        assert_eq!(starting, ["/", "/agui", "/agents/{name}"]);
+        let run = "/copilotkit/agent/{id}/run";
+        assert_eq!(starting, ["/", "/agui", "/agents/{name}", run]);
     }
 }

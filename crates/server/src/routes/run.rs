@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::extract::Segment;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::edge::accept::negotiate;
+use crate::edge::accept::{Binding, negotiate};
 use crate::edge::body;
 use crate::error::ApiError;
 use crate::limits::Limits;
@@ -51,7 +51,29 @@ async fn start(
     body::check_type(&head.headers)?;
     let binding = negotiate(&head.headers)?;
     let value = body::read(&head.headers, body, &app.limits).await?;
+    start_with(app, agent, user, binding, value).await
+}
+
+/// Starts a run from a request's body and answers with its events.
+pub(crate) async fn start_with(
+    app: Arc<App>,
+    agent: Arc<BuiltAgent>,
+    user: String,
+    binding: Binding,
+    value: Value,
+) -> Result<Response, ApiError> {
     let input = read_input(value, &app.limits)?;
+    enter_with(app, agent, user, binding, input).await
+}
+
+/// Starts a run, or joins the same one, and answers with its events.
+pub(crate) async fn enter_with(
+    app: Arc<App>,
+    agent: Arc<BuiltAgent>,
+    user: String,
+    binding: Binding,
+    input: RunAgentInput,
+) -> Result<Response, ApiError> {
     let dialect = Dialect::of(input.protocol_version.as_deref());
     let reader = enter(&app, agent, user, input, dialect).await?;
     let feed = Feed::new(reader, Encoder { binding, dialect }, app.heartbeat);
@@ -83,7 +105,7 @@ async fn enter(
     entrance.await.unwrap_or_else(|_| Err(ApiError::internal()))
 }
 
-fn read_input(value: Value, limits: &Limits) -> Result<RunAgentInput, ApiError> {
+pub(crate) fn read_input(value: Value, limits: &Limits) -> Result<RunAgentInput, ApiError> {
     let read = RunAgentInput::read(value).map_err(|error| {
         let message = error.to_string();
         ApiError::invalid("invalid_input", error.path, message)

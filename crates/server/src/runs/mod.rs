@@ -216,6 +216,26 @@ impl Runs {
         Some(key.thread.clone())
     }
 
+    /// The log of the run that is at work on a thread, with the dialect it was asked for in.
+    pub(crate) fn playing(&self, key: &ThreadKey) -> Option<(Arc<RunLog>, Dialect)> {
+        let inner = self.inner();
+        let active = inner.active.get(key).filter(|active| !active.has_ended())?;
+        match &active.stage {
+            Stage::Playing { log, .. } => Some((Arc::clone(log), active.dialect)),
+            Stage::Starting { .. } => None,
+        }
+    }
+
+    /// Cancels whatever run is at work on a thread; false when there is none.
+    pub(crate) fn cancel_in(&self, key: &ThreadKey) -> bool {
+        let mut inner = self.inner();
+        let active = inner
+            .active
+            .get_mut(key)
+            .filter(|active| !active.has_ended());
+        active.map(Active::cancel).is_some()
+    }
+
     /// Forgets what is kept of a thread that was deleted.
     pub(crate) fn forget(&self, key: &ThreadKey) {
         self.inner().ended.forget(key);

@@ -103,7 +103,10 @@ async fn connect_with(
     let key = ThreadKey::new(&user, &input.thread_id);
     if let Some((log, dialect)) = app.runs.playing(&key) {
         let encoder = Encoder { binding, dialect };
-        return Ok(response(Feed::joined(log.join(None), encoder, app.heartbeat), binding));
+        return Ok(response(
+            Feed::joined(log.join(None), encoder, app.heartbeat),
+            binding,
+        ));
     }
     input.messages.clear();
     input.resume.clear();
@@ -118,12 +121,16 @@ pub(crate) async fn stop(
     segments: RawPathParams,
 ) -> Result<Json<Value>, ApiError> {
     agent(&app, &segment(&segments, "id"))?;
-    Ok(Json(stopped(&app, &ThreadKey::new(user, segment(&segments, "threadId")))))
+    Ok(Json(stopped(
+        &app,
+        &ThreadKey::new(user, segment(&segments, "threadId")),
+    )))
 }
 
 fn stopped(app: &App, key: &ThreadKey) -> Value {
     if app.runs.cancel_in(key) {
-        let interrupt = json!({ "type": "RUN_ERROR", "message": "the run was stopped", "code": "STOPPED" });
+        let interrupt =
+            json!({ "type": "RUN_ERROR", "message": "the run was stopped", "code": "STOPPED" });
         json!({ "stopped": true, "interrupt": interrupt })
     } else {
         json!({ "stopped": false, "message": "no run is at work on this thread" })
@@ -159,7 +166,11 @@ pub(crate) async fn single(
         }
         other => {
             let message = format!("this runtime has no method {other:?}");
-            Err(ApiError::new(StatusCode::BAD_REQUEST, "unknown_method", message))
+            Err(ApiError::new(
+                StatusCode::BAD_REQUEST,
+                "unknown_method",
+                message,
+            ))
         }
     }
 }
@@ -174,5 +185,9 @@ fn agent(app: &App, id: &str) -> Result<Arc<BuiltAgent>, ApiError> {
 
 /// A named segment of the path; the router matched it, so it is there.
 fn segment(segments: &RawPathParams, name: &str) -> String {
-    segments.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_owned()).unwrap_or_default()
+    segments
+        .iter()
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value.to_owned())
+        .unwrap_or_default()
 }

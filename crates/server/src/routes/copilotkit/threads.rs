@@ -45,7 +45,9 @@ pub(crate) async fn list(
             "updatedAt": thread.updated_at,
         })
     };
-    Ok(Json(json!({ "threads": found.iter().map(line).collect::<Vec<_>>(), "nextCursor": null })))
+    Ok(Json(
+        json!({ "threads": found.iter().map(line).collect::<Vec<_>>(), "nextCursor": null }),
+    ))
 }
 
 /// `GET /copilotkit/threads/{id}/messages`.
@@ -55,7 +57,11 @@ pub(crate) async fn messages(
     Segment(id): Segment,
 ) -> Result<Json<Value>, ApiError> {
     let thread = find(&app, user, id).await?;
-    let messages: Vec<_> = thread.messages.iter().map(|stored| &stored.message).collect();
+    let messages: Vec<_> = thread
+        .messages
+        .iter()
+        .map(|stored| &stored.message)
+        .collect();
     Ok(Json(json!({ "messages": messages })))
 }
 
@@ -65,7 +71,9 @@ pub(crate) async fn state(
     Caller(user): Caller,
     Segment(id): Segment,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(json!({ "state": shared(&find(&app, user, id).await?) })))
+    Ok(Json(
+        json!({ "state": shared(&find(&app, user, id).await?) }),
+    ))
 }
 
 /// `GET /copilotkit/threads/{id}/events`: the thread, told as the events that make it.
@@ -75,9 +83,15 @@ pub(crate) async fn events(
     Segment(id): Segment,
 ) -> Result<Json<Value>, ApiError> {
     let thread = find(&app, user, id).await?;
-    let messages: Vec<_> = thread.messages.iter().map(|stored| stored.message.clone()).collect();
-    let events: [Event; 2] =
-        [StateSnapshot::new(shared(&thread)).into(), MessagesSnapshot::new(messages).into()];
+    let messages: Vec<_> = thread
+        .messages
+        .iter()
+        .map(|stored| stored.message.clone())
+        .collect();
+    let events: [Event; 2] = [
+        StateSnapshot::new(shared(&thread)).into(),
+        MessagesSnapshot::new(messages).into(),
+    ];
     Ok(Json(json!({ "events": events })))
 }
 
@@ -95,9 +109,13 @@ pub(crate) async fn rename(
     body: Result<Json<Named>, axum::extract::rejection::JsonRejection>,
 ) -> Result<Json<Value>, ApiError> {
     let Ok(Json(Named { name })) = body else {
-        return Err(ApiError::invalid("invalid_input", "name", "a thread's name is a string"));
+        return Err(ApiError::invalid(
+            "invalid_input",
+            "name",
+            "a thread's name is a string",
+        ));
     };
-    sessions::retitle(&app, &ThreadKey::new(user, &id), name.clone()).await?;
+    sessions::retitle(&app, ThreadKey::new(user, &id), name.clone()).await?;
     Ok(Json(json!({ "id": id, "name": name })))
 }
 

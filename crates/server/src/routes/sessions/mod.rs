@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub(crate) use history::{interactions, messages};
-pub(crate) use write::{change, create};
+pub(crate) use write::{change, create, retitle};
 
 use super::extract::{Params, Segment};
 use crate::app::App;
@@ -106,7 +106,7 @@ pub(crate) async fn remove(
     }
 }
 
-async fn find(app: &App, key: &ThreadKey) -> Result<Thread, ApiError> {
+pub(crate) async fn find(app: &App, key: &ThreadKey) -> Result<Thread, ApiError> {
     let found = app.runtime.store().thread(key).await?;
     found.ok_or_else(unknown)
 }

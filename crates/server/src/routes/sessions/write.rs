@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{record, unknown};
@@ -45,7 +45,10 @@ pub(crate) async fn create(
         Some(state) => state_keys(state, "state")?,
     };
     let write = |thread: &Thread| match thread.stored {
-        false => Ok(Change { state: Some(state), title: None }),
+        false => Ok(Change {
+            state: Some(state),
+            title: None,
+        }),
         true => {
             let message = format!("the session {:?} exists already", thread.key.thread);
             Err(ApiError::new(
@@ -144,20 +147,23 @@ async fn commit(
             Opened::Ours(lease, thread, _) => (lease, thread),
             Opened::Busy { run_id } => return Err(Refusal::busy(&run_id).into()),
         };
-        let state = match write(&thread).and_then(check_size) {
-            Ok(state) => state,
+        let Change { state, title } = match write(&thread).and_then(check_size) {
+            Ok(change) => change,
             Err(refused) => {
                 store.release(&lease).await?;
                 return Err(refused);
             }
         };
+        let state = state.map(Value::Object);
         let changes = Commit {
-            state: Some(state.clone()),
+            state: state.clone(),
+            title: title.clone(),
             release: true,
             ..Commit::default()
         };
         store.commit(&lease, changes).await?;
-        thread.state = Some(state);
+        thread.state = state.or(thread.state);
+        thread.title = title.or(thread.title);
         thread.updated_at = app.runtime.clock().now();
         Ok(record(&thread))
     });
@@ -207,12 +213,15 @@ fn state_keys(state: Value, field: &'static str) -> Result<Map<String, Value>, A
 }
 
 /// Agents have their own limits; a session that none has run in yet is held to the usual one.
-fn check_size(state: Map<String, Value>) -> Result<Value, ApiError> {
-    let state = Value::Object(state);
+fn check_size(change: Change) -> Result<Change, ApiError> {
     let limit = antiphon_agent::Limits::default().state_bytes;
-    if state.to_string().len() > limit {
+    let size = change
+        .state
+        .as_ref()
+        .map_or(0, |state| json!(state).to_string().len());
+    if size > limit {
         let message = format!("the state is larger than {limit} bytes");
         return Err(ApiError::invalid("state_invalid", "state", message));
     }
-    Ok(state)
+    Ok(change)
 }
