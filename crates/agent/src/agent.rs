@@ -472,6 +472,19 @@ impl BuiltAgent {
         &self.settings.description
     }
 
+    /// Puts something around its model, such as a meter.
+    #[must_use]
+    pub fn wrap_model(mut self, wrap: impl FnOnce(Arc<dyn Model>) -> Arc<dyn Model>) -> Self {
+        self.model = wrap(self.model);
+        self
+    }
+
+    /// What of a conversation the server keeps.
+    #[must_use]
+    pub fn history(&self) -> History {
+        self.settings.history
+    }
+
     /// What becomes of a run when its last reader leaves.
     #[must_use]
     pub fn on_disconnect(&self) -> OnDisconnect {

@@ -182,6 +182,13 @@ impl RunLog {
         self.inner().ended
     }
 
+    /// The terminal event, once it is there.
+    #[must_use]
+    pub fn ending(&self) -> Option<Frame> {
+        let inner = self.inner();
+        inner.frames.back().filter(|_| inner.ended).cloned()
+    }
+
     /// How many readers there are.
     #[must_use]
     pub fn readers(&self) -> usize {

@@ -213,7 +213,12 @@ impl Runtime {
                 .unwrap_or_else(|| self.ids.next("resp")),
             status: RunStatus::Running,
             input_hash,
-            invocation: json!({ "tools": input.tools, "context": input.context, "forwardedProps": input.forwarded_props }),
+            invocation: json!({
+                "tools": input.tools,
+                "context": input.context,
+                "forwardedProps": input.forwarded_props,
+                "turn": plan.conversation.turn(),
+            }),
             ending: None,
             started_at: self.clock.now(),
             ended_at: None,

@@ -61,6 +61,19 @@ impl Conversation {
             .find(|stored| stored.message.id() == id)
     }
 
+    /// The id of the last user message: what is answered now.
+    pub(crate) fn turn(&self) -> Option<&str> {
+        let mut messages = self.messages.iter().rev().map(|stored| &stored.message);
+        messages
+            .find(|message| matches!(message, Message::User(_)))
+            .map(Message::id)
+    }
+
+    /// The id of the last message.
+    pub(crate) fn last(&self) -> Option<&str> {
+        self.messages.last().map(|stored| stored.message.id())
+    }
+
     /// The result of a call.
     pub(crate) fn result_of(&self, call_id: &str) -> Option<&ToolMessage> {
         self.messages

@@ -2,6 +2,7 @@
 //! sends one terminal event.
 
 use antiphon_protocol::{Event, MessagesSnapshot, Outcome, RunError, RunFinished, TokenUsage};
+use serde_json::Value;
 
 use super::Run;
 use super::execute::Done;
@@ -137,6 +138,9 @@ impl Run {
         self.record.status = status;
         self.record.ended_at = Some(self.clock.now());
         self.record.ending = serde_json::to_value(ending).ok();
+        if let Value::Object(invocation) = &mut self.record.invocation {
+            invocation.insert("last".to_owned(), self.conversation.last().into());
+        }
         commit.run = Some(self.record.clone());
         commit.release = true;
         failpoint::reach("ending.before");

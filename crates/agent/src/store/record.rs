@@ -124,7 +124,8 @@ pub struct RunRecord {
     /// SHA-256 of the canonical input, in hexadecimal: tells a repeated request from a new attempt.
     pub input_hash: String,
     /// What the client sent beside messages and state, `{"tools", "context", "forwardedProps"}`: a
-    /// resume goes on with it.
+    /// resume goes on with it. Beside it the ids of messages that say where in the thread its answer
+    /// is: `turn` is the user message that it answers, `last` the last one when it ended.
     pub invocation: Value,
     /// The terminal event, once it has ended.
     pub ending: Option<Value>,
