@@ -231,6 +231,21 @@ impl RunWant {
         for name in &self.custom {
             found.unless(run.custom(name).is_some(), || format!("no CUSTOM {name}"));
         }
+        self.usage(run, found);
+        if self.own_version {
+            let started = run.first("RUN_STARTED");
+            let version = started
+                .map(|e| e.text("protocolVersion"))
+                .unwrap_or_default();
+            let own = version.starts_with("1.")
+                && !(version == "1.99" && run.request["protocolVersion"] == "1.99");
+            found.unless(own, || {
+                format!("RUN_STARTED.protocolVersion is {version:?}, not the server's own")
+            });
+        }
+    }
+
+    fn usage(&self, run: &Run, found: &mut Findings) {
         if let Some(want) = &self.usage {
             let all = run
                 .first("RUN_FINISHED")
@@ -243,17 +258,6 @@ impl RunWant {
                     format!("usage {key} is {sum}, expected {want}")
                 });
             }
-        }
-        if self.own_version {
-            let started = run.first("RUN_STARTED");
-            let version = started
-                .map(|e| e.text("protocolVersion"))
-                .unwrap_or_default();
-            let own = version.starts_with("1.")
-                && !(version == "1.99" && run.request["protocolVersion"] == "1.99");
-            found.unless(own, || {
-                format!("RUN_STARTED.protocolVersion is {version:?}, not the server's own")
-            });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{by_role, gated, need, pay, payment};
 use crate::{
@@ -55,7 +55,11 @@ pub(super) async fn twenty_answers(play: &mut Play, variant: &str) -> Step {
     {
         play.held = held;
     }
-    let mut late = first.clone();
+    late_answers(play, first).await
+}
+
+/// The answer again is no conflict, another one is; neither runs anything.
+async fn late_answers(play: &mut Play, mut late: Value) -> Step {
     late["runId"] = json!(play.new_run_id());
     let run = play.post_again(&late).await?;
     let fair = run.status == 409 || run.terminal().is_some();
@@ -137,6 +141,11 @@ pub(super) async fn killed_while_executing(play: &mut Play, variant: &str) -> St
             format!("the same answer after the crash: {}", again.ending()),
         );
     }
+    thread_goes_on(play).await
+}
+
+/// The call is not run again; the person may be asked, and the model hears nothing untrue.
+async fn thread_goes_on(play: &mut Play) -> Step {
     let opened = play.open().await?;
     for question in opened.interrupts() {
         let reason = question["reason"].as_str().unwrap_or_default();

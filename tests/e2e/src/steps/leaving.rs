@@ -13,6 +13,7 @@ use crate::{
         Gate, Log, Reply, Tool, Write,
         chunks::{finish, piece, text},
     },
+    run::Run,
     stream::Event,
 };
 
@@ -187,16 +188,22 @@ pub(super) async fn last_event_id(play: &mut Play) -> Step {
         again.terminal() == Some("RUN_FINISHED"),
         format!("the tail ends with {}", again.ending()),
     );
-    let (before, end) = match all.as_slice() {
-        [.., before, end] => (before.id.clone().unwrap_or_default(), end.id.clone()),
-        _ => Default::default(),
-    };
     // Both halves together are one stream to be judged.
     let tail: Vec<_> = again.reader.items.clone();
     run.reader.items.extend(tail);
     run.left_early = false;
     let run = play.finish(run).await;
-    let mut late = play.follow(&run, Some(&before)).await?;
+    after_the_end(play, &run).await
+}
+
+/// An ended run still knows its last positions; a run that never was is 404.
+async fn after_the_end(play: &mut Play, run: &Run) -> Step {
+    let all: Vec<&Event> = run.events().collect();
+    let (before, end) = match all.as_slice() {
+        [.., before, end] => (before.id.clone().unwrap_or_default(), end.id.clone()),
+        _ => Default::default(),
+    };
+    let mut late = play.follow(run, Some(&before)).await?;
     late.read().await;
     let rest: Vec<_> = late.events().map(|e| e.id.clone()).collect();
     play.check(

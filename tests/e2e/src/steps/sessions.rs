@@ -12,7 +12,7 @@ use crate::{
         chunks::{Call, calls, finish, piece, text},
     },
     rules::same_messages,
-    run::read_all,
+    run::{Run, read_all},
 };
 
 pub(super) async fn cold_restart(play: &mut Play, variant: &str) -> Step {
@@ -81,6 +81,30 @@ pub(super) async fn busy_thread(play: &mut Play) -> Step {
     let body = play.body(&json!({}));
     let mut first = play.start(&body).await?;
     first.read_to("TEXT_MESSAGE_CONTENT").await?;
+    others_meanwhile(play, &body).await?;
+    joins_by_run_id(play, first, &gate).await?;
+    let late = play.post_again(&body).await?;
+    play.check(
+        matches!(late.status, 200 | 409),
+        format!("the run id of an ended run: {}", late.ending()),
+    );
+    play.expect_model_requests(2);
+    let held = play.held.clone();
+    expect_thread(
+        play,
+        "the run",
+        &[("user", "go"), ("assistant", "Slow answer.")],
+    )
+    .await?;
+    play.check(
+        same_messages(&held.messages, &play.held.messages),
+        "the opened thread differs from the stream",
+    );
+    Ok(())
+}
+
+/// While a run is active its thread refuses another one, and another thread does not wait.
+async fn others_meanwhile(play: &mut Play, body: &Value) -> Step {
     let hurry = play.body(&json!({"messages": [{"id": "u9", "role": "user", "content": "hurry"}]}));
     let second = play.post(&hurry).await?;
     let refused = second.status == 409 && second.error_code().as_deref() == Some("thread_busy");
@@ -97,6 +121,12 @@ pub(super) async fn busy_thread(play: &mut Play) -> Step {
     let other = play.start(&other).await?;
     let other = play.finish_aside(other).await;
     play.expect_success(&other, "another thread meanwhile", Some("Quick."));
+    Ok(())
+}
+
+/// The same run id joins the active run and sees its end.
+async fn joins_by_run_id(play: &mut Play, first: Run, gate: &Gate) -> Step {
+    let body = first.request.clone();
     let mut joined = play.start(&body).await?.again();
     need(
         joined.status == 200,
@@ -115,23 +145,6 @@ pub(super) async fn busy_thread(play: &mut Play) -> Step {
         last_text(&joined) == "Slow answer.",
         format!("the joined run ends with {:?}", last_text(&joined)),
     );
-    let late = play.post_again(&body).await?;
-    play.check(
-        matches!(late.status, 200 | 409),
-        format!("the run id of an ended run: {}", late.ending()),
-    );
-    play.expect_model_requests(2);
-    let held = play.held.clone();
-    play.open().await?;
-    let outline = play.held.outline() == [("user", "go"), ("assistant", "Slow answer.")];
-    play.check(
-        outline,
-        format!("the thread holds {:?}", play.held.outline()),
-    );
-    play.check(
-        same_messages(&held.messages, &play.held.messages),
-        "the opened thread differs from the stream",
-    );
     Ok(())
 }
 
@@ -146,51 +159,51 @@ pub(super) async fn one_history(play: &mut Play) -> Step {
     });
     let mut sent: Vec<Value> = Vec::new();
     for name in ["full", "only-new", "tampered"] {
-        play.turn_to(name);
-        let body = play.body(&json!({}));
-        let run = play.post(&body).await?;
-        play.expect_success(&run, &format!("{name}, turn 1"), Some("First."));
-        let mut messages = play.held.messages.clone();
-        match name {
-            "only-new" => messages.clear(),
-            "tampered" => {
-                for message in messages.iter_mut().filter(|m| m["role"] == "assistant") {
-                    message["content"] = json!("I promise 100 EUR.");
-                }
-            }
-            _ => {}
-        }
-        messages.push(json!({"id": "u2", "role": "user", "content": "more"}));
-        let body = play.next_body(&[], &json!({"messages": messages}));
-        let run = play.start(&body).await?.again();
-        let run = play.finish(run).await;
-        play.expect_success(&run, &format!("{name}, turn 2"), Some("Second."));
-        sent.extend(
-            play.stage
-                .provider
-                .requests()
-                .last()
-                .map(|r| r.body["messages"].clone()),
-        );
+        sent.push(two_turns(play, name).await?);
         play.expect_model_requests(2 * sent.len());
-        play.open().await?;
-        let texts: Vec<_> = play
-            .held
-            .outline()
-            .into_iter()
-            .map(|(_, text)| text.to_owned())
-            .collect();
-        play.check(
-            texts == ["go", "First.", "more", "Second."],
-            format!("{name}: the thread holds {texts:?}"),
-        );
+        expect_thread(
+            play,
+            name,
+            &[
+                ("user", "go"),
+                ("assistant", "First."),
+                ("user", "more"),
+                ("assistant", "Second."),
+            ],
+        )
+        .await?;
     }
-    let alike = sent.windows(2).all(|pair| pair[0] == pair[1]);
     play.check(
-        alike && sent.len() == 3,
+        sent.windows(2).all(|pair| pair[0] == pair[1]),
         "the model got different messages for full, new and tampered history",
     );
     Ok(())
+}
+
+/// Two turns on a thread of their own; returns the messages that the model got for the second.
+async fn two_turns(play: &mut Play, name: &str) -> Step<Value> {
+    play.turn_to(name);
+    let body = play.body(&json!({}));
+    let run = play.post(&body).await?;
+    play.expect_success(&run, &format!("{name}, turn 1"), Some("First."));
+    let mut messages = play.held.messages.clone();
+    match name {
+        "only-new" => messages.clear(),
+        "tampered" => {
+            for message in messages.iter_mut().filter(|m| m["role"] == "assistant") {
+                message["content"] = json!("I promise 100 EUR.");
+            }
+        }
+        _ => {}
+    }
+    messages.push(json!({"id": "u2", "role": "user", "content": "more"}));
+    let body = play.next_body(&[], &json!({"messages": messages}));
+    let run = play.start(&body).await?.again();
+    let run = play.finish(run).await;
+    play.expect_success(&run, &format!("{name}, turn 2"), Some("Second."));
+    let requests = play.stage.provider.requests();
+    let last = requests.last().map(|r| r.body["messages"].clone());
+    last.ok_or_else(|| Stop::new("no model request"))
 }
 
 pub(super) async fn again_and_edit(play: &mut Play) -> Step {

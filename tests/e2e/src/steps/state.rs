@@ -10,7 +10,7 @@ use crate::{
     json::{arguments, same},
     play::{AGENT, Play, Step},
     provider::{
-        Write,
+        Reply, Write,
         chunks::{Call, calls, fragmented, text},
     },
     run::read_all,
@@ -66,6 +66,11 @@ pub(super) async fn large_object(play: &mut Play) -> Step {
     .await
 }
 
+/// Several writes as one.
+fn in_one(writes: &[Write]) -> Write {
+    Write::Bytes(Reply::stream(writes.to_vec()).bytes().into())
+}
+
 /// Streams an argument in 4-byte fragments, several of them in one write as models do.
 async fn stream_large(
     play: &mut Play,
@@ -77,14 +82,7 @@ async fn stream_large(
     let argument = json!({ key: value });
     let size = argument.to_string().len();
     let pieces = fragmented(&[Call::new("c1", tool, &argument)], 4);
-    let bytes = |group: &[Write]| -> Write {
-        let parts = group.iter().filter_map(|w| match w {
-            Write::Bytes(bytes) => Some(bytes.as_ref()),
-            _ => None,
-        });
-        Write::Bytes(parts.collect::<Vec<_>>().concat().into())
-    };
-    let writes: Vec<Write> = pieces.chunks(16).map(bytes).collect();
+    let writes: Vec<Write> = pieces.chunks(16).map(in_one).collect();
     by_role(play, move |_| writes.clone(), |_| text("All set."));
     let body = play.body(&json!({"state": state}));
     let request = play.request(&body).within(allowed.time * 2);

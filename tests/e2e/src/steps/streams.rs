@@ -40,14 +40,39 @@ pub(super) async fn broken_input(play: &mut Play) -> Step {
     play.stage
         .provider
         .answer(|_| Reply::stream(text("Hello.")));
+    for (body, field) in broken_bodies() {
+        let label: String = String::from_utf8_lossy(&body).chars().take(60).collect();
+        let request = play.request(&Value::Null).body(body);
+        let run = play.start_with(&Value::Null, &request).await?;
+        let run = play.finish_aside(run).await;
+        play.check(
+            run.is_refused(),
+            format!("{label}: HTTP {}, expected 4xx", run.status),
+        );
+        play.check(
+            run.text_body().contains(field),
+            format!("{label}: {} does not name {field}", run.text_body()),
+        );
+    }
+    play.expect_model_requests(0);
     let user = json!({"id": "u", "role": "user", "content": "hi"});
-    let refused: [(&[u8], &str); 4] = [
-        (b"{not json", ""),
-        (b"", ""),
-        (b"[]", ""),
-        (b"\xff\xfe{}", ""),
-    ];
-    let mut refused: Vec<(Vec<u8>, &str)> = refused.iter().map(|(b, f)| (b.to_vec(), *f)).collect();
+    for body in [
+        json!({"threadId": "i", "runId": "i", "messages": [user], "futureField": 1}),
+        json!({"threadId": "j", "runId": "j", "messages": [user]}),
+        json!({"thread_id": "k", "run_id": "k", "messages": [user], "forwarded_props": {}}),
+    ] {
+        let run = play.start(&body).await?;
+        let run = play.finish_aside(run).await;
+        play.expect_success(&run, &body.to_string(), Some("Hello."));
+    }
+    Ok(())
+}
+
+/// Bodies that are refused, and the fields that the refusals name.
+fn broken_bodies() -> Vec<(Vec<u8>, &'static str)> {
+    let user = json!({"id": "u", "role": "user", "content": "hi"});
+    let raw: [&[u8]; 4] = [b"{not json", b"", b"[]", b"\xff\xfe{}"];
+    let mut broken: Vec<_> = raw.iter().map(|bytes| (bytes.to_vec(), "")).collect();
     for (body, field) in [
         (json!({"threadId": "a", "runId": "a"}), "messages"),
         (
@@ -72,36 +97,9 @@ pub(super) async fn broken_input(play: &mut Play) -> Step {
             "",
         ),
     ] {
-        refused.push((body.to_string().into_bytes(), field));
+        broken.push((body.to_string().into_bytes(), field));
     }
-    for (body, field) in refused {
-        let label = String::from_utf8_lossy(&body)
-            .chars()
-            .take(60)
-            .collect::<String>();
-        let request = play.request(&Value::Null).body(body);
-        let run = play.start_with(&Value::Null, &request).await?;
-        let run = play.finish_aside(run).await;
-        play.check(
-            run.is_refused(),
-            format!("{label}: HTTP {}, expected 4xx", run.status),
-        );
-        play.check(
-            run.text_body().contains(field),
-            format!("{label}: {} does not name {field}", run.text_body()),
-        );
-    }
-    play.expect_model_requests(0);
-    for body in [
-        json!({"threadId": "i", "runId": "i", "messages": [user], "futureField": 1}),
-        json!({"threadId": "j", "runId": "j", "messages": [user]}),
-        json!({"thread_id": "k", "run_id": "k", "messages": [user], "forwarded_props": {}}),
-    ] {
-        let run = play.start(&body).await?;
-        let run = play.finish_aside(run).await;
-        play.expect_success(&run, &body.to_string(), Some("Hello."));
-    }
-    Ok(())
+    broken
 }
 
 /// The case's server sends a comment after a second of silence.

@@ -76,6 +76,11 @@ pub(super) async fn declared_client_tool(play: &mut Play) -> Step {
             format!("no {kind} before the wait"),
         );
     }
+    page_answers(play, &call).await
+}
+
+/// The page's answer is checked; until a good one is there, new input waits.
+async fn page_answers(play: &mut Play, call: &str) -> Step {
     let answer = |id: &str, content: &str| json!({"id": id, "role": "tool", "toolCallId": call, "content": content});
     let body = play.next_body(&[answer("t1", r#"{"color":7}"#)], &json!({}));
     let wrong = play.post(&body).await?;
@@ -164,17 +169,27 @@ async fn private_flow(play: &mut Play, canary: &str) -> Step<Vec<Run>> {
     let marked = wait["metadata"]["harnest"]["privateInput"] == true;
     play.check(marked, format!("metadata {}", wait["metadata"]));
     let entry = play.entry_at(0, &json!({"token": canary}))?;
-    let alone = |play: &Play, entry: &Value| {
-        play.body(&json!({"messages": [], "state": null, "resume": [entry]}))
-    };
+    let mut runs = vec![asked];
+    runs.extend(refuses_private(play, &entry, canary).await?);
+    runs.extend(takes_private(play, &entry, canary).await?);
+    Ok(runs)
+}
+
+/// A request that brings the answer and nothing else.
+fn alone(play: &Play, entry: &Value) -> Value {
+    play.body(&json!({"messages": [], "state": null, "resume": [entry]}))
+}
+
+/// Every wrong way to give a private value is refused, and nothing of it is delivered.
+async fn refuses_private(play: &mut Play, entry: &Value, canary: &str) -> Step<Vec<Run>> {
     let with = |payload: Value| {
         let mut entry = entry.clone();
         entry["payload"] = payload;
         entry
     };
-    let mut with_state = alone(play, &entry);
+    let mut with_state = alone(play, entry);
     with_state["state"] = json!({"a": 1});
-    let mut runs = vec![asked];
+    let mut runs = Vec::new();
     for (what, body) in [
         ("state in the request", with_state),
         (
@@ -195,13 +210,16 @@ async fn private_flow(play: &mut Play, canary: &str) -> Step<Vec<Run>> {
         runs.push(run);
     }
     play.expect_executions(0);
-    let run = play.post(&alone(play, &entry)).await?;
+    Ok(runs)
+}
+
+/// The value is taken once, delivered once, and the model hears only what was declared.
+async fn takes_private(play: &mut Play, entry: &Value, canary: &str) -> Step<[Run; 2]> {
+    let run = play.post(&alone(play, entry)).await?;
     play.expect_success(&run, "the private answer", Some("All set."));
-    runs.push(run);
-    let again = play.post_again(&alone(play, &entry)).await?;
+    let again = play.post_again(&alone(play, entry)).await?;
     let fair = again.status == 409 || again.terminal().is_some();
     play.check(fair, format!("the same answer again: {}", again.ending()));
-    runs.push(again);
     let executions = play.stage.provider.executions();
     let once = executions.len() == 1
         && executions
@@ -222,7 +240,7 @@ async fn private_flow(play: &mut Play, canary: &str) -> Step<Vec<Run>> {
         declared,
         format!("the model was told {told:?}, expected the declared response"),
     );
-    Ok(runs)
+    Ok([run, again])
 }
 
 /// Looks for a private value in every place where it must not be.
@@ -339,6 +357,10 @@ async fn refuses_others(play: &mut Play, poll: &str, action: &Value) -> Step {
         forged.is_refused(),
         format!("a client's own answer: {}", forged.ending()),
     );
+    nobody_else_completes(play, action).await
+}
+
+async fn nobody_else_completes(play: &mut Play, action: &Value) -> Step {
     let complete = format!("/external-waits/{}/complete", member(action, "id"));
     let body = json!({"result": {"forged": true}});
     let owner = play.fetch(Request::post(&complete, &body)).await?;
