@@ -118,6 +118,7 @@ pub(crate) struct ModelEntry {
     /// How often a call that has not begun to answer is tried again; 2 if absent.
     pub(crate) retries: Option<u32>,
     /// What the provider `script` plays.
+    #[serde(default)]
     #[schemars(schema_with = "script_schema")]
     pub(crate) script: Option<Script>,
     /// A file with what the provider `script` plays, relative to this file.
