@@ -26,11 +26,13 @@ impl RunLog {
     /// Joins after the frame with this sequence number, or at the present without one.
     ///
     /// A position that the log no longer has, or never had, is answered with the present: RUN_STARTED,
-    /// the state, the messages, and the openings of what is open.
+    /// the state, the messages, and the openings of what is open. Position 0 stands within such an
+    /// answer and asks for it again.
     #[must_use]
     pub fn join(self: &Arc<Self>, after: Option<u64>) -> Joined {
         let inner = self.inner();
-        let known = after.filter(|after| *after + 1 >= inner.first() && *after < inner.next);
+        let known =
+            after.filter(|after| *after > 0 && *after + 1 >= inner.first() && *after < inner.next);
         let (prelude, next) = match known {
             Some(after) => (Vec::new(), after + 1),
             // The end itself is kept for the reader.

@@ -29,7 +29,7 @@ const WINDOW_FRAMES: usize = 16_384;
 /// One event as it goes out.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// Its number in the run, from 1.
+    /// Its number in the run, from 1; 0 for what only restates the present.
     pub sequence: u64,
     /// Its type.
     pub kind: EventType,
@@ -52,13 +52,11 @@ impl Frame {
 
     fn encode(run_id: &str, sequence: u64, event: &Event) -> Self {
         let mut sse = Vec::with_capacity(192);
-        if sequence > 0 {
-            sse.extend_from_slice(b"id: ");
-            sse.extend_from_slice(run_id.as_bytes());
-            sse.push(b':');
-            sse.extend_from_slice(sequence.to_string().as_bytes());
-            sse.push(b'\n');
-        }
+        sse.extend_from_slice(b"id: ");
+        sse.extend_from_slice(run_id.as_bytes());
+        sse.push(b':');
+        sse.extend_from_slice(sequence.to_string().as_bytes());
+        sse.push(b'\n');
         sse.extend_from_slice(b"data: ");
         let start = sse.len();
         serde_json::to_writer(&mut sse, event).expect("maps with string keys are always JSON");
@@ -193,11 +191,6 @@ impl RunLog {
     #[must_use]
     pub fn readers(&self) -> usize {
         self.readers.load(Ordering::Acquire)
-    }
-
-    /// Whether the page's state, as the events so far left it, equals `state`.
-    pub(crate) fn shows(&self, state: &Value) -> bool {
-        self.inner().replica.state() == state
     }
 
     /// How many bytes of frames the log keeps.

@@ -38,6 +38,15 @@ pub(super) enum Plan {
 
 /// Checks what can be checked without the thread.
 pub(super) fn check(agent: &BuiltAgent, input: &RunAgentInput) -> Result<(), Refusal> {
+    for (field, id) in [("threadId", &input.thread_id), ("runId", &input.run_id)] {
+        if id.is_empty() {
+            return Err(Refusal::invalid(
+                "invalid_input",
+                field,
+                format!("{field} must not be empty"),
+            ));
+        }
+    }
     match &input.state {
         None => {}
         Some(Value::Object(state)) => {

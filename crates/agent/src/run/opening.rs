@@ -54,16 +54,11 @@ impl Run {
         self.emitter.filter(middleware.iter().map(begin).collect());
     }
 
-    /// The whole thread, as far as there is one.
+    /// The whole thread, also where it is still empty.
     fn show_thread(&self) {
-        let view = self.shared.view();
-        if !self.conversation.is_empty() || !self.emitter.log().shows(&view) {
-            self.emitter.emit(StateSnapshot::new(view));
-        }
-        if !self.conversation.is_empty() {
-            self.emitter
-                .emit(MessagesSnapshot::new(self.conversation.messages()));
-        }
+        self.emitter.emit(StateSnapshot::new(self.shared.view()));
+        self.emitter
+            .emit(MessagesSnapshot::new(self.conversation.messages()));
     }
 }
 
