@@ -100,8 +100,8 @@ impl<'t> Run<'t> {
         self.thread
     }
 
-    /// Returns the position behind the last event, where the server numbers them: with it
-    /// [`Thread::join`] goes on here, from another process too.
+    /// Returns the position behind the last event, where the server numbers them. A connection
+    /// that breaks is made again from there.
     #[must_use]
     pub fn last_event_id(&self) -> Option<&str> {
         self.intake.last_event_id()

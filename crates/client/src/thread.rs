@@ -313,23 +313,17 @@ impl Thread {
         Ok(self.run(input, answer))
     }
 
-    /// Joins a run of this thread that is under way or over, behind the event with this id or
-    /// with snapshots of where it stands.
+    /// Joins a run of this thread that is under way or over: the server shows where it stands,
+    /// with snapshots, and what follows.
     ///
     /// # Errors
     ///
     /// The server could not be reached, or does not know the run or keep any.
-    pub async fn join(
-        &mut self,
-        run_id: impl Into<String>,
-        last_event_id: Option<&str>,
-    ) -> Result<Run<'_>, Error> {
+    pub async fn join(&mut self, run_id: impl Into<String>) -> Result<Run<'_>, Error> {
         let mut input = self.input(Vec::new());
         input.run_id = run_id.into();
         let transport = self.client.transport();
-        let answer = transport
-            .join(&self.id, &input.run_id, last_event_id)
-            .await?;
+        let answer = transport.join(&self.id, &input.run_id, None).await?;
         Ok(self.run(input, answer))
     }
 

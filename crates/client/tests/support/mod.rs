@@ -5,6 +5,7 @@
 
 pub(crate) mod raw;
 pub(crate) mod reference;
+pub(crate) mod stream;
 
 use antiphon_client::{Client, Error, Event, Run};
 use serde_json::Value;
