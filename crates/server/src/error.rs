@@ -65,8 +65,8 @@ pub enum Error {
     /// The system does not let us listen.
     #[error("can't listen on {address}: {source}")]
     Listen {
-        /// The address.
-        address: SocketAddr,
+        /// What was given.
+        address: String,
         /// Why not.
         source: io::Error,
     },
@@ -139,6 +139,16 @@ impl ApiError {
     pub(crate) fn internal() -> Self {
         let message = "the server failed unexpectedly";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    /// The stable code.
+    pub(crate) fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    /// The sentence for people.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
     }
 
     /// Says after how many seconds another try makes sense.

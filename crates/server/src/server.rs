@@ -160,11 +160,7 @@ impl Server {
             None => Hosts::Loopback,
         };
         let (router, app) = self.build(hosts)?;
-        let listener = listen(&addresses).await?;
-        let local = listener.local_addr().map_err(|source| Error::Address {
-            address: address.to_owned(),
-            source,
-        })?;
+        let (listener, local) = listen(address, &addresses).await?;
         if app.ready().await.is_err() {
             tracing::error!("the store is away; runs are taken as soon as it is back");
         }

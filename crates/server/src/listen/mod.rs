@@ -57,24 +57,25 @@ pub(crate) fn resolve(address: &str) -> Result<Vec<SocketAddr>, Error> {
     }
 }
 
-/// Listens on the first address that can be had.
-pub(crate) async fn listen(addresses: &[SocketAddr]) -> Result<TcpListener, Error> {
-    let mut failure = None;
-    for address in addresses {
-        match TcpListener::bind(address).await {
-            Ok(listener) => return Ok(listener),
-            Err(source) if source.kind() == io::ErrorKind::AddrInUse => {
-                failure = Some(Error::PortTaken(address.port()));
-            }
-            Err(source) => {
-                failure = Some(Error::Listen {
-                    address: *address,
-                    source,
-                });
-            }
-        }
-    }
-    Err(failure.unwrap_or(Error::NoAgent))
+/// Listens on the first of these that can be had; `address` is what was asked for.
+pub(crate) async fn listen(
+    address: &str,
+    found: &[SocketAddr],
+) -> Result<(TcpListener, SocketAddr), Error> {
+    let bound = async {
+        let listener = TcpListener::bind(found).await?;
+        let local = listener.local_addr()?;
+        Ok((listener, local))
+    };
+    bound
+        .await
+        .map_err(|source: io::Error| match source.kind() {
+            io::ErrorKind::AddrInUse => Error::PortTaken(found.first().map_or(0, SocketAddr::port)),
+            _ => Error::Listen {
+                address: address.to_owned(),
+                source,
+            },
+        })
 }
 
 impl Bound {

@@ -71,7 +71,9 @@ fn position(headers: &HeaderMap, run_id: &str) -> Option<u64> {
     let id = str::from_utf8(headers.get("last-event-id")?.as_bytes()).ok()?;
     let (run, number) = id.rsplit_once(':')?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    (run == run_id && is_number).then(|| number.parse().ok())?
+    let number = number.parse().ok().filter(|_| is_number && run == run_id);
+    // No run has as many events.
+    number.filter(|number| *number < u64::MAX)
 }
 
 /// What the store has of a run: snapshots of its thread, and the run's ending.

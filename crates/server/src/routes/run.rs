@@ -81,7 +81,7 @@ pub(crate) async fn enter_with(
 }
 
 /// Starts the run, or joins it where the request only repeats the one that started it.
-async fn enter(
+pub(crate) async fn enter(
     app: &Arc<App>,
     agent: Arc<BuiltAgent>,
     user: String,
@@ -110,8 +110,9 @@ pub(crate) fn read_input(value: Value, limits: &Limits) -> Result<RunAgentInput,
         let message = error.to_string();
         ApiError::invalid("invalid_input", error.path, message)
     })?;
-    for warning in &read.warnings {
-        tracing::warn!(%warning, "a part of a request was not taken as it is");
+    if let Some(first) = read.warnings.first() {
+        let more = read.warnings.len() - 1;
+        tracing::warn!(%first, more, "parts of a request were not taken as they are");
     }
     let input = read.value;
     for (field, count, limit) in [

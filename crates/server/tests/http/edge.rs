@@ -124,7 +124,7 @@ async fn pages_of_other_sites_are_refused_and_listed_origins_are_not() {
     let own = format!("http://{}", server.address);
     let post = async |headers: &[(&str, &str)]| {
         let run = headers.iter().map(|(_, value)| *value).collect::<Vec<_>>();
-        let body = input(&run.join(" "), "r1", "hi");
+        let body = input(&format!("t {}", run.join(" ")), "r1", "hi");
         server.post_with("/", &body, headers).await
     };
     for headers in [
