@@ -1,11 +1,13 @@
 //! The routes, and the inventory of them.
 
 mod agents;
+mod answers;
 mod cancel;
 mod copilotkit;
 mod events;
 mod extract;
 mod health;
+mod responses;
 mod run;
 mod sessions;
 mod waits;
@@ -75,6 +77,10 @@ routes! {
     delete "/sessions/{id}" Owned sessions::remove;
     get "/sessions/{id}/messages" Owned sessions::messages;
     get "/sessions/{id}/interactions" Owned sessions::interactions;
+    post "/responses" Owned responses::create;
+    get "/responses/{id}" Owned responses::show;
+    post "/approvals/{id}" Owned answers::approve;
+    post "/client-tools/{id}" Owned answers::client_tool;
     post "/external-waits/{id}/complete" Service waits::complete;
     post "/external-waits/{id}/fail" Service waits::fail;
     post "/copilotkit" Owned copilotkit::single;

@@ -51,7 +51,8 @@ fn id(frame: &[u8]) -> Option<&str> {
     str::from_utf8(line.strip_prefix(b"id: ")?).ok()
 }
 
-fn decode(frame: &Frame) -> Option<Event> {
+/// The event of a frame.
+pub(crate) fn decode(frame: &Frame) -> Option<Event> {
     let event = serde_json::from_slice(&frame.json())
         .ok()
         .and_then(|value| Event::read(value).ok()?.value);

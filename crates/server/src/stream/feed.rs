@@ -15,7 +15,7 @@ use super::encode::Encoder;
 use crate::edge::accept::Binding;
 
 /// A comment. Readers skip it, and everything on the way sees that the connection lives.
-const HEARTBEAT: &[u8] = b": keep-alive\n\n";
+pub(crate) const HEARTBEAT: &[u8] = b": keep-alive\n\n";
 
 /// The events of a run for one client: what is there at once, and the rest as it comes.
 ///

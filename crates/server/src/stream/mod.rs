@@ -8,8 +8,8 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, header};
 
-pub(crate) use encode::Encoder;
-pub(crate) use feed::Feed;
+pub(crate) use encode::{Encoder, decode};
+pub(crate) use feed::{Feed, HEARTBEAT};
 
 use crate::edge::accept::Binding;
 
@@ -19,11 +19,20 @@ pub(crate) fn response(feed: Feed, binding: Binding) -> Response {
         Binding::Sse => sse::MEDIA_TYPE,
         Binding::Protobuf => proto::MEDIA_TYPE,
     };
+    events(media_type, Body::from_stream(feed.into_stream()))
+}
+
+/// The response that carries server-sent events of another vocabulary.
+pub(crate) fn sse_response(body: Body) -> Response {
+    events(sse::MEDIA_TYPE, body)
+}
+
+fn events(media_type: &'static str, body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, media_type),
         (header::CACHE_CONTROL, "no-cache, no-transform"),
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ]
     .map(|(name, value)| (name, HeaderValue::from_static(value)));
-    (headers, Body::from_stream(feed.into_stream())).into_response()
+    (headers, body).into_response()
 }

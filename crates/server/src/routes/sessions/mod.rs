@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub(crate) use history::{interactions, messages};
-pub(crate) use write::{change, create, retitle};
+pub(crate) use write::{change, create, object, retitle};
 
 use super::extract::{Params, Segment};
 use crate::app::App;

@@ -170,7 +170,8 @@ async fn commit(
     written.await.unwrap_or_else(|_| Err(ApiError::internal()))
 }
 
-async fn object(
+/// The body of a request, an object with no other members than these.
+pub(crate) async fn object(
     app: &App,
     request: Request,
     members: &[&str],
