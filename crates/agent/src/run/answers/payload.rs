@@ -1,0 +1,215 @@
+//! What an answer says: payloads checked against what was asked.
+
+use antiphon_protocol::{Content, ResumeEntry, ToolMessage};
+use serde_json::{Map, Value};
+
+use super::Context;
+use crate::error::Refusal;
+use crate::run::decision::{Decision, Outcome};
+use crate::run::question;
+use crate::schema::Schema;
+use crate::store::{Interaction, InteractionKind};
+use crate::tool::PrivateValue;
+
+impl Context<'_> {
+    pub(super) fn decision(
+        &self,
+        interaction: &Interaction,
+        entry: &ResumeEntry,
+        field: &str,
+    ) -> Result<Decision, Refusal> {
+        let Some(payload) = entry.payload.clone() else {
+            return Err(Refusal::invalid(
+                "invalid_resume",
+                field,
+                "a resolved entry needs a payload",
+            ));
+        };
+        match interaction.kind {
+            InteractionKind::Approval => self.approval(interaction, decoded(payload), field),
+            InteractionKind::ClientTool => self.client_result(interaction, &payload, field),
+            InteractionKind::PrivateInput => {
+                let payload = decoded(payload);
+                self.check_answer_schema(interaction, &payload, field)?;
+                Ok(Decision::Private(PrivateValue::new(payload)))
+            }
+            InteractionKind::OutcomeUnknown => outcome(&decoded(payload), field),
+            InteractionKind::Question => question_answer(interaction, decoded(payload), field),
+            InteractionKind::ExternalWait => Err(self.unknown()),
+        }
+    }
+
+    fn approval(
+        &self,
+        interaction: &Interaction,
+        payload: Value,
+        field: &str,
+    ) -> Result<Decision, Refusal> {
+        let wrong = |what: &str, message: String| {
+            Refusal::invalid("invalid_resume", format!("{field}.{what}"), message)
+        };
+        let Value::Object(mut payload) = payload else {
+            return Err(Refusal::invalid(
+                "invalid_resume",
+                field,
+                "an approval's payload is a JSON object",
+            ));
+        };
+        let approved = payload.shift_remove("approved");
+        let accepted = payload.shift_remove("accepted");
+        let answer = match (approved, accepted) {
+            (answer, None) | (None, answer) => answer,
+            // Both say the same, or nothing can be relied on.
+            (approved, accepted) => approved.filter(|approved| Some(approved) == accepted.as_ref()),
+        };
+        let Some(Value::Bool(approved)) = answer else {
+            return Err(wrong(
+                "approved",
+                "approved must be true or false".to_owned(),
+            ));
+        };
+        if let Some(call) = payload.shift_remove("toolCall") {
+            Self::check_same_call(interaction, &call).map_err(|why| wrong("toolCall", why))?;
+        }
+        let reason = match payload.shift_remove("reason") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(reason)) => Some(reason),
+            Some(_) => return Err(wrong("reason", "reason must be a string".to_owned())),
+        };
+        let edited = payload.shift_remove("editedArgs");
+        if let Some(unknown) = payload.keys().next() {
+            return Err(wrong(
+                unknown,
+                format!("an approval has no member {unknown:?}"),
+            ));
+        }
+        let edited = edited
+            .map(|edited| self.edited(interaction, &edited, &format!("{field}.editedArgs")))
+            .transpose()?;
+        Ok(if approved {
+            Decision::Approved { edited }
+        } else {
+            Decision::Declined { reason }
+        })
+    }
+
+    fn edited(
+        &self,
+        interaction: &Interaction,
+        edited: &Value,
+        field: &str,
+    ) -> Result<Map<String, Value>, Refusal> {
+        if interaction.request["edits"] != true {
+            return Err(Refusal::invalid(
+                "edits_not_allowed",
+                field,
+                "this call's arguments can't be edited",
+            ));
+        }
+        let tool = interaction.request["name"].as_str().unwrap_or_default();
+        let checked = self.agent.tools.arguments(tool, &edited.to_string());
+        checked.map_err(|why| Refusal::invalid("invalid_resume", field, why.to_string()))
+    }
+
+    /// Clients that send the call along must mean the one that waits.
+    fn check_same_call(interaction: &Interaction, call: &Value) -> Result<(), String> {
+        let member = |names: [&str; 2]| names.iter().find_map(|name| call.get(*name)).cloned();
+        let function = call.get("function");
+        let name = member(["name", "toolName"]).or_else(|| function?.get("name").cloned());
+        let arguments = member(["arguments", "args"])
+            .or_else(|| function?.get("arguments").cloned())
+            .map(decoded);
+        let id = member(["callId", "id"]);
+        let differs = name.is_some_and(|name| name != interaction.request["name"])
+            || arguments.is_some_and(|arguments| arguments != interaction.request["arguments"])
+            || id.is_some_and(|id| id != interaction.call_id && id != interaction.id);
+        if differs {
+            Err("this is not the call that waits".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn client_result(
+        &self,
+        interaction: &Interaction,
+        payload: &Value,
+        field: &str,
+    ) -> Result<Decision, Refusal> {
+        self.check_answer_schema(interaction, payload, field)?;
+        let content = Content::Text(match payload {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        let message = ToolMessage::new(self.ids.next("res"), &interaction.call_id, content);
+        Ok(Decision::Result {
+            message,
+            failed: false,
+            from_page: true,
+        })
+    }
+
+    pub(super) fn check_answer_schema(
+        &self,
+        interaction: &Interaction,
+        value: &Value,
+        field: &str,
+    ) -> Result<(), Refusal> {
+        let tool = question::tool_name(interaction);
+        let Some(schema) = self.agent.tools.answer_schema(tool) else {
+            return Ok(());
+        };
+        schema.check(value).map_err(|why| {
+            let message = format!("the answer to {tool:?} does not fit its schema: {why}");
+            Refusal::invalid("answer_unfit", field, message)
+        })
+    }
+}
+
+/// A payload that is a JSON string holds JSON.
+pub(super) fn decoded(payload: Value) -> Value {
+    match payload {
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        other => other,
+    }
+}
+
+/// An answer to a question of code, checked against the question's own schema.
+fn question_answer(
+    interaction: &Interaction,
+    mut payload: Value,
+    field: &str,
+) -> Result<Decision, Refusal> {
+    if interaction.request["confirms"] == true
+        && let Value::Object(members) = &mut payload
+        && let Some(accepted) = members.shift_remove("accepted")
+    {
+        members.entry("approved").or_insert(accepted);
+    }
+    let schema = Schema::compile(&interaction.request["schema"]);
+    let fits = schema.and_then(|schema| schema.check(&payload));
+    fits.map_err(|why| {
+        Refusal::invalid(
+            "answer_unfit",
+            field,
+            format!("the answer does not fit the question: {why}"),
+        )
+    })?;
+    Ok(Decision::Answer(payload))
+}
+
+fn outcome(payload: &Value, field: &str) -> Result<Decision, Refusal> {
+    match payload["outcome"].as_str() {
+        Some("retry") => Ok(Decision::Outcome(Outcome::Retry)),
+        Some("done") => Ok(Decision::Outcome(Outcome::Done)),
+        Some("failed") => Ok(Decision::Outcome(Outcome::Failed)),
+        _ => {
+            let message = "outcome must be \"retry\", \"done\" or \"failed\"";
+            Err(Refusal::invalid(
+                "invalid_resume",
+                format!("{field}.outcome"),
+                message,
+            ))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Answers that come as tool messages: what the page's own tools found.
+
+use antiphon_protocol::{Content, ToolMessage};
+use serde_json::{Value, json};
+
+use super::{Answered, Context, Taken, already_settled};
+use crate::canonical;
+use crate::error::Refusal;
+use crate::run::conversation::Conversation;
+use crate::run::decision::Decision;
+use crate::run::intake::pending_refusal;
+use crate::store::{Interaction, InteractionKind};
+
+impl Context<'_> {
+    /// Takes tool messages that answer open calls of the page's tools. Any other is history that the
+    /// thread does not share, unless the list ends in it.
+    pub(in crate::run) fn results(
+        &self,
+        conversation: &Conversation,
+        results: &[ToolMessage],
+        ends_in_result: bool,
+    ) -> Result<Taken, Refusal> {
+        let mut taken = Taken::default();
+        let last = results.len().saturating_sub(1);
+        for (index, result) in results.iter().enumerate() {
+            let waits = self
+                .thread
+                .interactions
+                .iter()
+                .find(|i| i.call_id == result.tool_call_id);
+            match waits.filter(|i| i.kind == InteractionKind::ClientTool && self.may_answer(i)) {
+                Some(interaction) => {
+                    if taken
+                        .answered
+                        .iter()
+                        .any(|answer| answer.interaction.id == interaction.id)
+                    {
+                        return Err(Refusal::invalid(
+                            "invalid_input",
+                            "messages",
+                            "a call is answered twice",
+                        ));
+                    }
+                    taken.answered.push(self.page_result(interaction, result)?);
+                }
+                None if ends_in_result && index == last => {
+                    taken.repeats |= self.check_known_result(conversation, result)?;
+                }
+                None => {}
+            }
+        }
+        Ok(taken)
+    }
+
+    fn page_result(
+        &self,
+        interaction: &Interaction,
+        result: &ToolMessage,
+    ) -> Result<Answered, Refusal> {
+        let text = result.content.text();
+        let value =
+            serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.into_owned()));
+        if result.error.is_none() {
+            self.check_answer_schema(interaction, &value, "messages")?;
+        }
+        let failed = result.error.is_some();
+        let message = ToolMessage {
+            error: None,
+            ..result.clone()
+        };
+        let message = match (&result.error, message.content.is_empty()) {
+            (Some(error), true) => ToolMessage {
+                content: Content::Text(format!("Error: {error}")),
+                ..message
+            },
+            _ => message,
+        };
+        let decision = Decision::Result {
+            message,
+            failed,
+            from_page: true,
+        };
+        Ok(self.answered(interaction, decision, result_hash(result), None))
+    }
+
+    /// A tool message for a call that does not wait for the page: a repetition, or a mistake.
+    fn check_known_result(
+        &self,
+        conversation: &Conversation,
+        result: &ToolMessage,
+    ) -> Result<bool, Refusal> {
+        let call_id = &result.tool_call_id;
+        if self.thread.calls.iter().any(|call| call.id == *call_id) {
+            return Err(pending_refusal(&self.thread.interactions));
+        }
+        match conversation.result_of(call_id) {
+            Some(known) if same_result(known, result) && self.agent.settings.replay_answers => {
+                Ok(true)
+            }
+            Some(_) => Err(already_settled(call_id)),
+            None => {
+                let message = format!(
+                    "this thread never made the call {call_id:?}; a client that makes a new thread id for every \
+                     request is served by agents with `history: client`"
+                );
+                Err(Refusal::invalid("tool_call_unknown", "messages", message))
+            }
+        }
+    }
+
+    /// Open calls of the page's tools whose results the client's own history holds.
+    pub(in crate::run) fn results_in_history(&self, conversation: &Conversation) -> Taken {
+        let waits = self
+            .thread
+            .interactions
+            .iter()
+            .filter(|i| i.kind == InteractionKind::ClientTool);
+        let answered = waits.filter_map(|interaction| {
+            let result = conversation.result_of(&interaction.call_id)?;
+            let decision = Decision::Result {
+                message: result.clone(),
+                failed: result.error.is_some(),
+                from_page: true,
+            };
+            Some(Answered {
+                in_history: true,
+                ..self.answered(interaction, decision, result_hash(result), None)
+            })
+        });
+        Taken {
+            answered: answered.collect(),
+            repeats: false,
+        }
+    }
+}
+
+fn result_hash(result: &ToolMessage) -> String {
+    canonical::hash(&json!([result.content, result.error]))
+}
+
+fn same_result(known: &ToolMessage, sent: &ToolMessage) -> bool {
+    known.content.text() == sent.content.text()
+}
