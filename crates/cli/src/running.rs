@@ -8,18 +8,19 @@ use tokio::sync::oneshot;
 
 use crate::failure::{Ended, Failure};
 
-/// Listens, and puts what can go wrong into words for the command line.
+/// Listens, and puts what can go wrong into words for the command line. `remedy` is what to do where
+/// strangers could come in.
 ///
 /// # Errors
 /// The address is taken, wrong, or open to others without authentication.
-pub(crate) async fn bind(server: Server, address: &str) -> Result<Bound, Failure> {
+pub(crate) async fn bind(server: Server, address: &str, remedy: &str) -> Result<Bound, Failure> {
     server.bind(address).await.map_err(|error| match error {
         Error::PortTaken(port) => Failure::failed(format!(
             "can't listen on {address}: port {port} is taken by another program; choose one with --listen"
         )),
         Error::Listen { .. } => Failure::failed(format!("{error}; choose another address with --listen")),
         Error::Unprotected(_) => Failure::usage(format!(
-            "{address} can be reached from other machines, and everybody would be the same user; add `auth` to the agent file, or listen on 127.0.0.1"
+            "{address} can be reached from other machines, and everybody would be the same user; {remedy}"
         )),
         other => Failure::usage(other.to_string()),
     })

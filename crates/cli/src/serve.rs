@@ -15,6 +15,8 @@ use crate::store::StoreUrl;
 
 /// Where a file that does not say so is served.
 const LISTEN: &str = "127.0.0.1:8888";
+/// What to do where strangers could come in.
+const REMEDY: &str = "add `auth` to the agent file, or listen on 127.0.0.1";
 /// Where a file that does not say so keeps its threads.
 const STORE: &str = "sqlite:antiphon.db";
 
@@ -31,7 +33,7 @@ pub(crate) async fn serve(args: args::Serve) -> Result<Ended, Failure> {
     let address = address(&file, args.listen.as_deref()).to_owned();
     let server = server(&file, &variables)?.drain(args.running.drain);
     let store = url.open().await.map_err(Failure::failed)?;
-    let bound = running::bind(server.shared_store(store), &address).await?;
+    let bound = running::bind(server.shared_store(store), &address, REMEDY).await?;
     let agents = file.document.agents.0.len();
     tracing::info!(file = %args.file.display(), agents, store = ?url, "serving");
     running::serve(bound).await

@@ -24,6 +24,8 @@ use crate::store::StoreUrl;
 
 /// The agents; what a file can't say is added in [`with_code`].
 const FILE: &str = include_str!("agents.yaml");
+/// What to do where strangers could come in.
+const REMEDY: &str = "the demo knows no users, so listen on 127.0.0.1";
 /// The model that is used where a key is there and nothing else is said.
 const USUAL_MODEL: &str = "gpt-5-mini";
 
@@ -42,7 +44,7 @@ pub(crate) async fn demo(args: args::Demo) -> Result<Ended, Failure> {
         .page(page::router(agents.listed, label(&choice)))
         .drain(args.running.drain)
         .shared_store(store);
-    let bound = running::bind(server, &args.listen).await?;
+    let bound = running::bind(server, &args.listen, REMEDY).await?;
     tracing::info!(model = label(&choice), store = ?url, "demo; open http://{}", bound.local_addr());
     running::serve(bound).await
 }

@@ -4,10 +4,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use antiphon::model::script::Script;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::script;
 use super::tool::ToolEntry;
 use super::units::{Secret, Time};
 
@@ -119,7 +120,7 @@ pub(crate) struct ModelEntry {
     pub(crate) retries: Option<u32>,
     /// What the provider `script` plays.
     #[serde(default)]
-    #[schemars(schema_with = "script_schema")]
+    #[schemars(schema_with = "script::schema")]
     pub(crate) script: Option<Script>,
     /// A file with what the provider `script` plays, relative to this file.
     pub(crate) file: Option<PathBuf>,
@@ -212,73 +213,4 @@ pub(crate) enum ResultWord {
     Snapshot,
     /// A JSON Patch of the state.
     Delta,
-}
-
-/// The shape of a script, which has its own reader.
-fn script_schema(_: &mut SchemaGenerator) -> Schema {
-    let texts = json_schema!({
-        "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }],
-    });
-    let when = json_schema!({
-        "type": "object",
-        "description": "When the turn fits; what is absent always holds.",
-        "additionalProperties": false,
-        "properties": {
-            "user": texts,
-            "after_tool": { "type": "string" },
-            "result": texts,
-            "tool_offered": { "type": "string" },
-            "turn": { "type": "integer", "minimum": 1 },
-        },
-    });
-    let call = json_schema!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["tool"],
-        "properties": {
-            "tool": { "type": "string" },
-            "id": { "type": "string" },
-            "arguments": { "description": "The arguments; strings may hold {{user}} and {{result}}." },
-            "arguments_text": { "type": "string", "description": "Arguments as they are, also where they are no JSON." },
-        },
-    });
-    let kinds = [
-        "connect",
-        "timeout",
-        "rate_limited",
-        "unauthorized",
-        "bad_request",
-        "refused",
-        "unavailable",
-        "truncated",
-        "malformed",
-        "other",
-    ];
-    json_schema!({
-        "type": ["object", "null"],
-        "description": "What the provider `script` plays: the first turn that fits answers.",
-        "additionalProperties": false,
-        "required": ["turns"],
-        "properties": {
-            "pace": { "type": ["string", "integer"], "description": "The pause before each fragment; 20ms if absent." },
-            "fragment": { "type": "integer", "minimum": 1, "description": "Characters in one fragment; 12 if absent." },
-            "turns": { "type": "array", "items": {
-                "type": "object",
-                "additionalProperties": false,
-                "properties": {
-                    "when": when,
-                    "think": { "type": "string" },
-                    "say": { "type": "string" },
-                    "calls": { "type": "array", "items": call },
-                    "fail": {
-                        "type": "object",
-                        "additionalProperties": false,
-                        "required": ["kind"],
-                        "properties": { "kind": { "enum": kinds } },
-                    },
-                    "finish": { "enum": ["stop", "length", "content_filter", "refusal"] },
-                },
-            } },
-        },
-    })
 }

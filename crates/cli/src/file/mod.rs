@@ -11,6 +11,7 @@ mod dotenv;
 mod error;
 mod path;
 mod read;
+mod script;
 pub(crate) mod tool;
 mod tree;
 pub(crate) mod units;

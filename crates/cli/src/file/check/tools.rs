@@ -55,6 +55,11 @@ impl Checker<'_> {
                 self.wrong(path, what);
             }
         }
+        self.calls(tool, path);
+    }
+
+    /// The HTTP calls of a tool name arguments that exist, and nothing private stands in a URL.
+    fn calls(&mut self, tool: &ToolEntry, path: &KeyPath) {
         let arguments = tool.parameters.as_ref();
         if let Some(http) = &tool.http {
             let path = path.key("http");
