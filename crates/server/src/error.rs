@@ -46,6 +46,9 @@ pub enum Error {
     /// Two tokens are the same, or one is empty.
     #[error("auth: {0}")]
     Token(&'static str),
+    /// The way in which users are to be known is wrong.
+    #[error("auth: {0}")]
+    Auth(String),
     /// Everybody could reach the server, and it could not tell them apart.
     #[error(
         "{0} can be reached from other machines, and everybody would be the same user; set up authentication, or listen on 127.0.0.1"

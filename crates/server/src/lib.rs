@@ -43,7 +43,10 @@ mod runs;
 mod server;
 mod stream;
 
-pub use auth::{Authenticator, Local, Principal, PrincipalKind, Rejection, StaticTokens};
+pub use auth::{
+    Authenticator, Authenticators, Jwt, Local, Principal, PrincipalKind, Rejection, StaticTokens,
+    TrustedHeader,
+};
 pub use error::Error;
 pub use limits::Limits;
 pub use listen::Bound;

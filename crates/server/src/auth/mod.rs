@@ -1,18 +1,26 @@
 //! Who asks. Identity comes from here alone, never from a body, a query or any other header.
 
+mod header;
+mod jwt;
 mod local;
+mod network;
+mod several;
 mod tokens;
 
 use std::borrow::Cow;
 use std::fmt;
 
+use antiphon_protocol::MAX_ID_BYTES;
 use axum::extract::FromRequestParts;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
 use http::request::Parts;
 use std::sync::Arc;
 
+pub use header::TrustedHeader;
+pub use jwt::Jwt;
 pub use local::Local;
+pub use several::Authenticators;
 pub use tokens::StaticTokens;
 
 use crate::app::App;
@@ -89,41 +97,69 @@ impl Principal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Rejection {
-    forbidden: bool,
+    reason: Reason,
     message: Cow<'static, str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    Unauthenticated,
+    Forbidden,
+    Unavailable,
 }
 
 impl Rejection {
     /// 401: nobody we know.
     pub fn unauthenticated(message: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            forbidden: false,
-            message: message.into(),
-        }
+        Self::new(Reason::Unauthenticated, message)
     }
 
     /// 403: known, and not allowed.
     pub fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Reason::Forbidden, message)
+    }
+
+    /// 503: what tells who it is can't be asked right now.
+    pub fn unavailable(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Reason::Unavailable, message)
+    }
+
+    fn new(reason: Reason, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            forbidden: true,
+            reason,
             message: message.into(),
         }
+    }
+
+    fn is_unauthenticated(&self) -> bool {
+        self.reason == Reason::Unauthenticated
+    }
+
+    fn is_unavailable(&self) -> bool {
+        self.reason == Reason::Unavailable
     }
 }
 
 impl From<Rejection> for ApiError {
     fn from(rejection: Rejection) -> Self {
-        if rejection.forbidden {
-            Self::new(StatusCode::FORBIDDEN, "forbidden", rejection.message)
-        } else {
-            Self::new(
-                StatusCode::UNAUTHORIZED,
-                "unauthenticated",
-                rejection.message,
-            )
-            .challenge()
+        let (status, code) = match rejection.reason {
+            Reason::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated"),
+            Reason::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
+            Reason::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "auth_unavailable"),
+        };
+        let error = Self::new(status, code, rejection.message);
+        match rejection.reason {
+            Reason::Unauthenticated => error.challenge(),
+            Reason::Forbidden => error,
+            Reason::Unavailable => error.retry_after(5),
         }
     }
+}
+
+/// Whether this can be a user's name: it becomes part of keys, and of what is logged.
+fn is_user(name: &str) -> bool {
+    let is_short = (1..=MAX_ID_BYTES).contains(&name.len());
+    is_short && name.trim() == name && !name.chars().any(char::is_control)
 }
 
 /// The person who sent a request; a service is refused.

@@ -75,15 +75,23 @@ impl StaticTokens {
     }
 
     fn check(&self, head: &Parts) -> Result<Principal, Rejection> {
-        let Some(value) = head.headers.get(AUTHORIZATION) else {
-            return Err(Rejection::unauthenticated("a bearer token is needed"));
-        };
-        let token = value.to_str().ok().and_then(bearer);
-        token
-            .and_then(|token| self.find(token))
-            .cloned()
-            .ok_or_else(|| Rejection::unauthenticated("the bearer token is not known"))
+        let token = bearer_of(head)?;
+        let known = self.find(token).cloned();
+        known.ok_or_else(unknown)
     }
+}
+
+/// The bearer token of a request.
+pub(super) fn bearer_of(head: &Parts) -> Result<&str, Rejection> {
+    let Some(value) = head.headers.get(AUTHORIZATION) else {
+        return Err(Rejection::unauthenticated("a bearer token is needed"));
+    };
+    let token = value.to_str().ok().and_then(bearer);
+    token.ok_or_else(unknown)
+}
+
+fn unknown() -> Rejection {
+    Rejection::unauthenticated("the bearer token is not known")
 }
 
 /// The token of `Bearer <token>`; the scheme may be written in any case.

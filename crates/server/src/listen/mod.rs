@@ -10,6 +10,9 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use axum::Router;
+use axum::extract::ConnectInfo;
+use http::Request;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
@@ -17,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
 
 use crate::app::App;
 use crate::error::Error;
@@ -173,7 +177,7 @@ impl Connections {
                 return;
             };
             match listener.accept().await {
-                Ok((stream, _)) => self.spawn(stream, place),
+                Ok((stream, peer)) => self.spawn(stream, peer, place),
                 Err(error) if is_of_connection(&error) => {}
                 Err(error) => {
                     tracing::error!(%error, "a connection could not be taken");
@@ -183,11 +187,15 @@ impl Connections {
         }
     }
 
-    fn spawn(&self, stream: TcpStream, place: OwnedSemaphorePermit) {
+    fn spawn(&self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
         // An event is to leave at once, however small it is. Where that can't be had, it still leaves.
         let _ = stream.set_nodelay(true);
         let io = TokioIo::new(Deadlines::new(stream, self.header_time, self.write_time));
-        let service = TowerToHyperService::new(self.router.clone());
+        let router = self
+            .router
+            .clone()
+            .map_request(move |request| from(peer, request));
+        let service = TowerToHyperService::new(router);
         let connection = self.http.serve_connection(io, service).into_owned();
         let closing = self.closing.clone();
         self.tasks.spawn(async move {
@@ -217,6 +225,12 @@ impl Connections {
             tracing::warn!(connections = self.tasks.len(), "connections were cut");
         }
     }
+}
+
+/// Says of a request which address it comes from.
+fn from(peer: SocketAddr, mut request: Request<Incoming>) -> Request<Incoming> {
+    request.extensions_mut().insert(ConnectInfo(peer));
+    request
 }
 
 /// Whether only the one connection is at fault.

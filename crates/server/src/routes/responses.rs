@@ -140,7 +140,7 @@ async fn read(app: &App, user: &str, mut body: Map<String, Value>) -> Result<Tur
         Some(Value::String(id)) => Some(id),
         Some(_) => return Err(wrong("sessionId", "sessionId must be a text")),
     };
-    let mut input = message(content)?;
+    let mut input = message(&content)?;
     input.forwarded_props = props;
     if let Some(id) = session {
         sessions::find(app, &ThreadKey::new(user, &id)).await?;
@@ -154,8 +154,8 @@ async fn read(app: &App, user: &str, mut body: Map<String, Value>) -> Result<Tur
 }
 
 /// A turn of a new thread with one user message.
-fn message(content: Value) -> Result<RunAgentInput, ApiError> {
-    let is_empty = match &content {
+fn message(content: &Value) -> Result<RunAgentInput, ApiError> {
+    let is_empty = match content {
         Value::String(text) => text.trim().is_empty(),
         Value::Array(parts) => parts.is_empty(),
         _ => {
