@@ -12,6 +12,7 @@ use crate::edge::host::Hosts;
 use crate::edge::site::Origins;
 use crate::error::ApiError;
 use crate::limits::Limits;
+use crate::metrics::Metrics;
 use crate::runs::Runs;
 
 /// One server's agents, runs and rules.
@@ -25,6 +26,7 @@ pub(crate) struct App {
     pub(crate) hosts: Hosts,
     pub(crate) origins: Origins,
     pub(crate) authenticator: Arc<dyn Authenticator>,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) recovered: OnceCell<()>,
 }
 

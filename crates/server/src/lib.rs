@@ -37,6 +37,7 @@ mod edge;
 mod error;
 mod limits;
 mod listen;
+mod metrics;
 mod responses;
 mod routes;
 mod runs;

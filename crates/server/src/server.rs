@@ -20,6 +20,7 @@ use crate::edge::{guard, guard_page};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::listen::{Bound, listen, resolve};
+use crate::metrics::{Meter, Metered, Metrics};
 use crate::routes;
 use crate::runs::Runs;
 
@@ -179,14 +180,15 @@ impl Server {
     }
 
     fn build(self, hosts: Hosts) -> Result<(Router, Arc<App>), Error> {
-        let agents = build_agents(self.agents, self.default)?;
+        let (agents, metrics) = build_agents(self.agents, self.default)?;
         let store = self
             .store
             .unwrap_or_else(|| Arc::new(MemoryStore::new(Arc::new(SystemClock))));
         let app = Arc::new(App {
             agents,
             runtime: Runtime::new(store),
-            runs: Runs::new(&self.limits),
+            runs: Runs::new(&self.limits, Arc::clone(&metrics)),
+            metrics,
             limits: self.limits,
             heartbeat: self.heartbeat,
             hosts,
@@ -213,11 +215,15 @@ impl fmt::Debug for Server {
     }
 }
 
-fn build_agents(agents: Vec<Agent>, default: Option<String>) -> Result<Agents, Error> {
+fn build_agents(
+    agents: Vec<Agent>,
+    default: Option<String>,
+) -> Result<(Agents, Arc<Metrics>), Error> {
     let agents = agents
         .into_iter()
-        .map(|agent| agent.build().map(Arc::new))
-        .collect::<Result<Vec<Arc<BuiltAgent>>, _>>()?;
+        .map(|agent| agent.build().map(metered))
+        .collect::<Result<Vec<_>, _>>()?;
+    let (agents, meters): (Vec<Arc<BuiltAgent>>, Vec<Arc<Meter>>) = agents.into_iter().unzip();
     let mut names = HashSet::new();
     for agent in &agents {
         let name = agent.name();
@@ -240,7 +246,15 @@ fn build_agents(agents: Vec<Agent>, default: Option<String>) -> Result<Agents, E
             })?)
         }
     };
-    Ok(Agents::new(agents, chosen))
+    let metrics = Arc::new(Metrics::new(meters));
+    Ok((Agents::new(agents, chosen), metrics))
+}
+
+/// An agent with a meter at its model.
+fn metered(agent: BuiltAgent) -> (Arc<BuiltAgent>, Arc<Meter>) {
+    let meter = Arc::new(Meter::new(agent.name()));
+    let agent = agent.wrap_model(|model| Arc::new(Metered::new(model, Arc::clone(&meter))));
+    (Arc::new(agent), meter)
 }
 
 /// Whether a name can stand in a path as it is.

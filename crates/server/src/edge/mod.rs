@@ -10,6 +10,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -18,11 +19,13 @@ use http::{HeaderMap, HeaderValue, Method, header};
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::metrics::{Counted, route_of};
 use crate::routes::starts_runs;
 use site::Site;
 
 /// Stands in front of all API routes.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let route = route_of(request.method(), request.extensions().get::<MatchedPath>());
     let admitted = admit(&app, &request);
     let (mut response, origin) = match admitted {
         Ok(site) if is_preflight(&request) => (site::preflight(&site), site.allowed()),
@@ -37,7 +40,8 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         site::expose(headers, origin);
     }
     secure(headers);
-    response
+    app.metrics.answered(route, response.status());
+    response.map(|body| Body::new(Counted::new(body, app.metrics.sent())))
 }
 
 /// A handler's answer; a bug that makes it panic is answered too.

@@ -7,6 +7,7 @@ mod copilotkit;
 mod events;
 mod extract;
 mod health;
+mod metrics;
 mod responses;
 mod run;
 mod sessions;
@@ -96,6 +97,7 @@ routes! {
     get "/copilotkit/threads/{id}/events" Owned copilotkit::events;
     get "/healthz" Open health::alive;
     get "/readyz" Open health::ready;
+    get "/metrics" Open metrics::show;
 }
 
 const fn method_name(function: &'static str) -> &'static str {

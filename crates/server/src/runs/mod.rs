@@ -26,6 +26,7 @@ pub(crate) use ticket::Ticket;
 
 use crate::error::ApiError;
 use crate::limits::Limits;
+use crate::metrics::Metrics;
 use active::{Active, Stage};
 use ended::{Ended, EndedRun};
 use ticket::refuse_all;
@@ -44,6 +45,7 @@ pub(crate) struct Runs {
     draining: AtomicBool,
     total: usize,
     per_user: usize,
+    metrics: Arc<Metrics>,
 }
 
 #[derive(Debug)]
@@ -84,7 +86,7 @@ pub(crate) enum FoundLog {
 }
 
 impl Runs {
-    pub(crate) fn new(limits: &Limits) -> Arc<Self> {
+    pub(crate) fn new(limits: &Limits, metrics: Arc<Metrics>) -> Arc<Self> {
         Arc::new(Self {
             inner: Mutex::new(Inner {
                 active: HashMap::new(),
@@ -97,6 +99,7 @@ impl Runs {
             draining: AtomicBool::new(false),
             total: limits.concurrent_runs,
             per_user: limits.runs_per_user,
+            metrics,
         })
     }
 
@@ -108,6 +111,19 @@ impl Runs {
     /// How many runs there are.
     pub(crate) fn count(&self) -> usize {
         self.inner().active.len()
+    }
+
+    /// How many connections read runs that are at work.
+    pub(crate) fn readers(&self) -> usize {
+        let inner = self.inner();
+        let logs = inner
+            .active
+            .values()
+            .filter_map(|active| match &active.stage {
+                Stage::Playing { log, .. } => Some(log),
+                Stage::Starting { .. } => None,
+            });
+        logs.map(|log| log.readers()).sum()
     }
 
     /// Takes the thread for a new run, or joins the run that a repeated request names.

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use antiphon_agent::{Accepted, BuiltAgent, Run};
 use antiphon_protocol::RunAgentInput;
 use futures_util::FutureExt;
+use tokio::time::Instant;
 
 use super::Ticket;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::metrics::Outcome;
 
 /// Has a request accepted and plays what comes of it. It goes on whether anybody waits or not.
 pub(crate) async fn carry(
@@ -37,9 +39,13 @@ pub(crate) async fn carry(
 /// Plays a run to its end and gives its thread's place back.
 pub(super) async fn play(ticket: Ticket, run: Box<Run>) {
     let log = run.log();
+    let (agent, since) = (run.record().agent.clone(), Instant::now());
     let played = AssertUnwindSafe(Box::pin(run.play())).catch_unwind().await;
     if played.is_err() {
         tracing::error!(run = log.run_id(), "a run was cut by a panic");
+    }
+    if let Some(meter) = ticket.runs.metrics.agent(&agent) {
+        meter.ran(Outcome::of(&log), since.elapsed());
     }
     ticket.end();
 }
