@@ -11,10 +11,10 @@ import { Empty } from './Empty';
 import { ItemView } from './ItemView';
 import { NoticeCard } from './NoticeCard';
 import { WaitCard } from './WaitCard';
-import { useStickToEnd } from './useStickToEnd';
+import { useStickToEnd } from '../ui/useStickToEnd';
 
 export function Chat({ thread, view, description }: { thread: Thread; view: View; description: string }) {
-  const { end, log, isAtEnd, toEnd } = useStickToEnd();
+  const { log, isAtEnd, toEnd } = useStickToEnd();
   const [draft, setDraft] = useState('');
   const main = useRef<HTMLElement>(null);
   const { items, questions, calls, external, notice, phase, background, returned } = view;
@@ -58,7 +58,6 @@ export function Chat({ thread, view, description }: { thread: Thread; view: View
           ))}
           {view.needsToken && <TokenForm />}
           {notice !== undefined && phase === 'idle' && <NoticeCard notice={notice} onRetry={() => void thread.retry()} />}
-          <div ref={end} />
         </div>
       </div>
       {!isAtEnd && (

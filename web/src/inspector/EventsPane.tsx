@@ -4,6 +4,7 @@ import { family, filtered, gist, type Logged } from '../lib/wire';
 import { label } from '../lib/visible';
 import { Code } from '../ui/Code';
 import { Copy } from '../ui/Copy';
+import { useStickToEnd } from '../ui/useStickToEnd';
 
 const FAMILIES = ['run', 'text', 'tool', 'state', 'reasoning', 'other'] as const;
 const SHOWN = 300;
@@ -11,6 +12,7 @@ const SHOWN = 300;
 export function EventsPane({ log, onClear }: { log: readonly Logged[]; onClear: () => void }) {
   const [families, setFamilies] = useState<ReadonlySet<string>>(new Set());
   const [words, setWords] = useState('');
+  const { log: box } = useStickToEnd(log.length > 0);
   const found = filtered([...log], families, words);
   const toggle = (name: string) => {
     const after = new Set(families);
@@ -40,12 +42,14 @@ export function EventsPane({ log, onClear }: { log: readonly Logged[]; onClear: 
       {found.length === 0 ? (
         <p className="nothing">{log.length === 0 ? 'No events yet. They appear here as they arrive.' : 'No event fits the filter.'}</p>
       ) : (
-        <ol className="events">
-          {found.length > SHOWN && <li className="note">The newest {SHOWN} of {found.length.toLocaleString('en')}.</li>}
-          {found.slice(-SHOWN).map((entry) => (
-            <EventRow key={entry.seq} entry={entry} start={start} />
-          ))}
-        </ol>
+        <div className="events" ref={box} tabIndex={0} role="group" aria-label="Events">
+          <ol>
+            {found.length > SHOWN && <li className="note">The newest {SHOWN} of {found.length.toLocaleString('en')}.</li>}
+            {found.slice(-SHOWN).map((entry) => (
+              <EventRow key={entry.seq} entry={entry} start={start} />
+            ))}
+          </ol>
+        </div>
       )}
     </>
   );

@@ -9,7 +9,7 @@ const CHARACTERS_PER_TOKEN = 4;
 
 export function TimelinePane({ view: { spans, samples, usage } }: { view: View }) {
   if (spans.length === 0) return <p className="nothing">Nothing ran yet. A run is drawn here while it goes on.</p>;
-  const start = Math.min(...spans.map((span) => span.start));
+  const start = Math.min(...spans.map((span) => span.start), samples[0]?.at ?? Number.POSITIVE_INFINITY);
   const lastByte = samples.at(-1)?.at ?? start;
   const end = Math.max(lastByte, ...spans.map((span) => span.end ?? lastByte), start + 1);
   const first = spans.find(({ kind }) => kind === 'text' || kind === 'reasoning' || kind === 'arguments');

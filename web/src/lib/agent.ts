@@ -14,7 +14,7 @@ export interface Sent {
 
 interface Hooks {
   onSent: (sent: Sent) => void;
-  onBytes: (count: number) => void;
+  onBytes: (count: number) => unknown;
 }
 
 const PRIVATE = '(private, not shown)';
@@ -60,7 +60,7 @@ export class ThreadAgent extends HttpAgent {
 }
 
 /** Counts a body's bytes as they pass. */
-async function counted(answer: Promise<Response>, onBytes: (count: number) => void): Promise<Response> {
+async function counted(answer: Promise<Response>, onBytes: Hooks['onBytes']): Promise<Response> {
   const response = await answer;
   if (response.body === null) return response;
   const counter = new TransformStream<Uint8Array, Uint8Array>({

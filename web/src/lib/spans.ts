@@ -35,10 +35,10 @@ export class Spans {
   private bytes = 0;
   private characters = 0;
 
-  /** Begins afresh with a run. */
-  reset(): void {
+  /** Begins afresh with a run that was asked for at this time. */
+  reset(at: number): void {
     this.list = [];
-    this.samples = [];
+    this.samples = [{ at, bytes: 0, characters: 0 }];
     this.usage = undefined;
     this.bytes = 0;
     this.characters = 0;
@@ -48,7 +48,7 @@ export class Spans {
     this.bytes += bytes;
     const last = this.samples.at(-1);
     const sample = { at, bytes: this.bytes, characters: this.characters };
-    if (last !== undefined && at - last.at < 8) this.samples[this.samples.length - 1] = sample;
+    if (last !== undefined && last.bytes > 0 && at - last.at < 8) this.samples[this.samples.length - 1] = sample;
     else this.samples.push(sample);
     // Twice too many: every other one tells the same.
     if (this.samples.length > SAMPLES) this.samples = this.samples.filter((_, index) => index % 2 === 1);

@@ -57,7 +57,7 @@ export class Thread {
     this.durations = new Durations(threadId);
     this.agent = new ThreadAgent(address(runPath(agentName)), threadId, bearer(), {
       onSent: (sent) => (this.sent = [...this.sent.slice(1 - SENT_KEPT), sent]),
-      onBytes: (count) => this.spans.count(count, performance.now()),
+      onBytes: (count) => this.phase === 'running' && this.spans.count(count, performance.now()),
     });
     this.serverTools = describeAgent(agentName).then(toolNames, () => new Set<string>());
     this.painter = new Painter(() => this.view());
@@ -197,7 +197,7 @@ export class Thread {
     this.seen = 0;
     let ending: Ending = { as: 'cut' };
     const take = (taken: Ending) => (ending = taken);
-    if (mode === 'turn' || mode === 'private') this.spans.reset();
+    if (mode === 'turn' || mode === 'private') this.spans.reset(performance.now());
     this.painter.paint();
     this.agent.next(mode, mode === 'join' ? address(eventsPath(runId, this.threadId)) : '');
     try {

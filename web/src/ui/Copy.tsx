@@ -14,7 +14,7 @@ export function Copy({ text, what, words }: { text: string | (() => string); wha
     copied?.then(() => setDone(true), () => undefined);
   };
   return (
-    <button type="button" className={words === undefined ? 'quiet icon small' : 'small'} aria-label={isDone ? 'Copied' : `Copy ${what}`} title={isDone ? 'Copied' : `Copy ${what}`} onClick={copy}>
+    <button type="button" className={words === undefined ? 'quiet icon small' : 'small'} {...(words === undefined && { 'aria-label': isDone ? 'Copied' : `Copy ${what}` })} title={isDone ? 'Copied' : `Copy ${what}`} onClick={copy}>
       <Icon name={isDone ? 'check' : 'copy'} />
       {words !== undefined && <span>{isDone ? 'Copied' : words}</span>}
     </button>

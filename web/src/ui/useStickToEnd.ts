@@ -1,16 +1,15 @@
-/* Keeps the newest line in sight while the reader is at the end, and leaves the reader alone elsewhere. */
+/* Keeps the newest line in sight while the reader is at the end, and leaves the reader alone elsewhere.
+ * `isThere` says whether the scrolling box is on the page already. */
 import { useCallback, useEffect, useRef, useState, type RefObject } from 'react';
 
 const NEAR = 48;
 
-export function useStickToEnd(): {
+export function useStickToEnd(isThere = true): {
   log: RefObject<HTMLDivElement | null>;
-  end: RefObject<HTMLDivElement | null>;
   isAtEnd: boolean;
   toEnd: () => void;
 } {
   const log = useRef<HTMLDivElement>(null);
-  const end = useRef<HTMLDivElement>(null);
   const sticks = useRef(true);
   const [isAtEnd, setAtEnd] = useState(true);
 
@@ -39,6 +38,6 @@ export function useStickToEnd(): {
       grown.disconnect();
       box.removeEventListener('scroll', look);
     };
-  }, []);
-  return { log, end, isAtEnd, toEnd };
+  }, [isThere]);
+  return { log, isAtEnd, toEnd };
 }
