@@ -121,6 +121,11 @@ impl Home {
         self
     }
 
+    /// Takes a variable out again, for the servers that are started from now on.
+    pub fn forget_env(&mut self, name: &str) {
+        self.env.retain(|(other, _)| other != name);
+    }
+
     /// Adds arguments to `serve`.
     #[must_use]
     pub fn args(mut self, args: &[&str]) -> Self {
