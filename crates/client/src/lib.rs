@@ -64,6 +64,7 @@
 //! what it has kept.
 
 mod canceller;
+pub mod check;
 mod client;
 mod converse;
 mod ended;

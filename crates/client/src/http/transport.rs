@@ -93,7 +93,7 @@ impl Transport {
         Answer::of(response, &self.headers).await
     }
 
-    async fn response(
+    pub(super) async fn response(
         &self,
         request: RequestBuilder,
         wait: Duration,
@@ -132,7 +132,7 @@ impl Transport {
         Error::new(kind, format!("{what}: {}", clean(&why, 300)))
     }
 
-    fn client(&self) -> Result<&reqwest::Client, Error> {
+    pub(super) fn client(&self) -> Result<&reqwest::Client, Error> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }

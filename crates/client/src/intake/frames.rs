@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::thinking::Thinking;
 use crate::http::Wire;
+use crate::text::clean;
 use crate::{Error, ErrorKind};
 
 #[derive(Debug)]
@@ -74,15 +75,10 @@ impl Frames {
 }
 
 fn read(id: Option<String>, value: Value, retired: Option<Warning>) -> Result<Received, Error> {
-    let kind = value
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or("an event")
-        .to_owned();
-    let read = Event::read(value).map_err(|error| {
-        let kind = crate::text::clean(&kind, 64);
-        Error::new(ErrorKind::Malformed, format!("malformed {kind}: {error}"))
-    })?;
+    let kind = value.get("type").and_then(Value::as_str);
+    let kind = kind.map_or_else(|| "event".to_owned(), |kind| clean(kind, 64));
+    let read = Event::read(value)
+        .map_err(|error| Error::new(ErrorKind::Malformed, format!("malformed {kind}: {error}")))?;
     Ok(Received {
         id,
         event: read.value,

@@ -83,7 +83,7 @@ fn turn(agent: &str, input: &RunAgentInput) -> Turn {
             events.extend(text(&id("m"), "found 3"));
             (events, nothing())
         }
-        "chunks" => (chunks(&id("c"), &id("t")), nothing()),
+        "chunks" => (chunks(&id("c"), &id("call"), &id("t")), nothing()),
         "subagents" => (subagents(&id("s"), &id("m")), nothing()),
         "cancelled" => (
             text(&id("m"), "partial"),
@@ -269,13 +269,13 @@ fn reasoning(id: &str, answer: &str) -> Vec<Value> {
     events
 }
 
-fn chunks(message: &str, tool: &str) -> Vec<Value> {
+fn chunks(message: &str, call: &str, tool: &str) -> Vec<Value> {
     vec![
         json!({"type": "TEXT_MESSAGE_CHUNK", "messageId": message, "delta": "Hel"}),
         json!({"type": "TEXT_MESSAGE_CHUNK", "delta": "lo"}),
-        json!({"type": "TOOL_CALL_CHUNK", "toolCallId": "ck", "toolCallName": "search", "parentMessageId": message, "delta": "{\"q\":"}),
+        json!({"type": "TOOL_CALL_CHUNK", "toolCallId": call, "toolCallName": "search", "parentMessageId": message, "delta": "{\"q\":"}),
         json!({"type": "TOOL_CALL_CHUNK", "delta": "\"x\"}"}),
-        result(tool, "ck", "r"),
+        result(tool, call, "r"),
     ]
 }
 
