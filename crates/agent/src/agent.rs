@@ -424,12 +424,12 @@ impl Agent {
             .map(|schema| Schema::compile(&whole_state(schema)));
         let state_schema = schema
             .transpose()
-            .map_err(|e| BuildError::new(format!("state.schema: {e}")))?;
+            .map_err(|e| BuildError::new(e).within("state.schema"))?;
         let initial = Value::Object(self.initial);
         if let Some(schema) = &state_schema {
             schema
                 .check(&initial)
-                .map_err(|e| BuildError::new(format!("state.initial: {e}")))?;
+                .map_err(|e| BuildError::new(e).within("state.initial"))?;
         }
         let Value::Object(initial) = initial else {
             return Err(BuildError::new("state.initial is not an object"));

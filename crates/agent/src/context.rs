@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::ask::Code;
+use crate::canonical;
 use crate::emitter::Emitter;
 use crate::resource::Resources;
 use crate::store::ThreadKey;
@@ -137,10 +138,12 @@ impl<'a> RunContext<'a> {
             .ok_or_else(|| ToolError::new("only a tool can ask and record steps"))
     }
 
-    /// A key that is the same whenever this call is made again, for `Idempotency-Key` headers.
+    /// A key that is the same whenever this call is made again, and no other call's, for
+    /// `Idempotency-Key` headers: SHA-256 of user, thread and call, in hexadecimal.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
-        format!("{}:{}", self.scope.facts.key.thread, self.scope.call_id)
+        let key = &self.scope.facts.key;
+        canonical::hash(&json!([key.user, key.thread, self.scope.call_id]))
     }
 
     /// What the client posted to start this run. It is data, never authority.

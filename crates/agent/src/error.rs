@@ -6,22 +6,36 @@ use crate::store;
 
 /// An agent that can't be served as it is described.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("{}{message}", self.shown_place())]
 pub struct BuildError {
+    /// Where in the description, as in `agents.recipe.state.predict[0]`.
+    place: String,
     message: String,
 }
 
 impl BuildError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
+            place: String::new(),
             message: message.into(),
         }
     }
 
-    /// Puts the place in front of the message.
-    pub(crate) fn within(self, place: impl std::fmt::Display) -> Self {
-        Self {
-            message: format!("{place}: {}", self.message),
+    /// Says that the place lies within another one.
+    pub(crate) fn within(self, outer: impl std::fmt::Display) -> Self {
+        let place = if self.place.is_empty() {
+            outer.to_string()
+        } else {
+            format!("{outer}.{}", self.place)
+        };
+        Self { place, ..self }
+    }
+
+    fn shown_place(&self) -> String {
+        if self.place.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", self.place)
         }
     }
 }

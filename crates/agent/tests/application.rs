@@ -286,7 +286,7 @@ fn a_description_that_does_not_fit_together_is_refused_with_its_place() {
                 .tools(tool())
                 .predict("recipe", tool().argument("recpie"))
         ),
-        "agents.recipe: state.predict[0]: tool \"update_recipe\" has no argument \"recpie\" (did you mean \"recipe\"?)"
+        "agents.recipe.state.predict[0]: tool \"update_recipe\" has no argument \"recpie\" (did you mean \"recipe\"?)"
     );
     assert!(
         error(Agent::new("a").model(model()).result_as_delta("nope"))

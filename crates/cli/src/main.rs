@@ -15,6 +15,7 @@ mod running;
 mod schema;
 mod serve;
 mod store;
+mod web;
 
 use std::io::Write;
 use std::process::ExitCode;

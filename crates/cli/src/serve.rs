@@ -12,6 +12,7 @@ use crate::file::document::{AuthEntry, LimitsEntry};
 use crate::file::{AgentFile, FileError, KeyPath, Variables};
 use crate::running;
 use crate::store::StoreUrl;
+use crate::web;
 
 /// Where a file that does not say so is served.
 const LISTEN: &str = "127.0.0.1:8888";
@@ -33,7 +34,12 @@ pub(crate) async fn serve(args: args::Serve) -> Result<Ended, Failure> {
     let address = address(&file, args.listen.as_deref()).to_owned();
     let server = server(&file, &variables)?.drain(args.running.drain);
     let store = url.open().await.map_err(Failure::failed)?;
-    let bound = running::bind(server.shared_store(store), &address, REMEDY).await?;
+    let bound = running::bind(
+        server.shared_store(store).page(web::router()),
+        &address,
+        REMEDY,
+    )
+    .await?;
     let agents = file.document.agents.0.len();
     tracing::info!(file = %args.file.display(), agents, store = ?url, "serving");
     running::serve(bound).await

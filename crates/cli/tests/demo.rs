@@ -305,9 +305,9 @@ async fn pages_see_what_they_want_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_page_lists_the_agents_and_loads_nothing_from_elsewhere() {
+async fn a_plain_page_lists_the_agents_and_loads_nothing_from_elsewhere() {
     let demo = demo();
-    let answer = demo.get("/").await;
+    let answer = demo.get("/curl").await;
     assert_eq!(answer.status(), 200);
     let policy = answer.headers()["content-security-policy"]
         .to_str()
@@ -366,11 +366,37 @@ async fn with_a_key_the_same_agents_call_the_real_model() {
         .env("OPENAI_API_KEY", "a-key")
         .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
     let demo = Server::start(command);
-    let page = demo.get("/").await.text().await.unwrap();
+    let page = demo.get("/curl").await.text().await.unwrap();
     assert!(
         page.contains("openai/gpt-5-mini") && !page.contains("fixed script"),
         "{page}"
     );
     let list: Value = demo.get("/agents").await.json().await.unwrap();
     assert!(!list.to_string().contains("fixed script"), "{list}");
+}
+
+#[tokio::test]
+async fn the_page_is_served_with_its_assets_under_a_strict_policy() {
+    let demo = demo();
+    let answer = demo.get("/").await;
+    let policy = answer.headers()["content-security-policy"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        policy.contains("require-trusted-types-for 'script'"),
+        "{policy}"
+    );
+    let page = answer.text().await.unwrap();
+    let script = page
+        .split("src=\"./")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .unwrap();
+    let script = demo.get(&format!("/{script}")).await;
+    assert_eq!(
+        script.headers()["content-type"],
+        "text/javascript; charset=utf-8"
+    );
+    assert_eq!(demo.get("/assets/nothing.js").await.status(), 404);
 }

@@ -38,11 +38,13 @@ mod error;
 mod limits;
 mod listen;
 mod metrics;
+mod openapi;
 mod responses;
 mod routes;
 mod runs;
 mod server;
 mod stream;
+mod waits;
 
 pub use auth::{
     Authenticator, Authenticators, Jwt, Local, Principal, PrincipalKind, Rejection, StaticTokens,
@@ -53,3 +55,4 @@ pub use limits::Limits;
 pub use listen::Bound;
 pub use routes::{ROUTES, Route, Scope};
 pub use server::Server;
+pub use waits::{Undelivered, Waits};

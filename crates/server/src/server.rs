@@ -23,6 +23,7 @@ use crate::listen::{Bound, listen, resolve};
 use crate::metrics::{Meter, Metered, Metrics};
 use crate::routes;
 use crate::runs::Runs;
+use crate::waits::Waits;
 
 /// How long a connection stays silent before a comment goes out.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -37,6 +38,7 @@ pub struct Server {
     authenticator: Option<Arc<dyn Authenticator>>,
     cors: Vec<String>,
     page: Option<Router>,
+    waits: Option<Waits>,
     limits: Limits,
     heartbeat: Duration,
     drain: Duration,
@@ -52,6 +54,7 @@ impl Server {
             authenticator: None,
             cors: Vec::new(),
             page: None,
+            waits: None,
             limits: Limits::default(),
             heartbeat: HEARTBEAT,
             drain: DRAIN,
@@ -126,6 +129,13 @@ impl Server {
         self
     }
 
+    /// Lets code of this process deliver the results of external waits.
+    #[must_use]
+    pub fn waits(mut self, waits: Waits) -> Self {
+        self.waits = Some(waits);
+        self
+    }
+
     /// The server as a router, to nest in an application of your own.
     ///
     /// Without an authenticator it answers only to names of this machine, wherever the application
@@ -196,6 +206,9 @@ impl Server {
             authenticator: self.authenticator.unwrap_or_else(|| Arc::new(Local)),
             recovered: OnceCell::new(),
         });
+        if let Some(waits) = self.waits {
+            waits.lead_to(&app);
+        }
         let layer = middleware::from_fn_with_state(Arc::clone(&app), guard);
         let mut router = routes::router().layer(layer).with_state(Arc::clone(&app));
         if let Some(page) = self.page {

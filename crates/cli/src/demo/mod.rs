@@ -3,6 +3,8 @@
 mod manners;
 mod page;
 mod plan;
+mod token;
+mod verifier;
 mod weather;
 
 use std::env;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 
 use antiphon::model::{Model, OpenAi};
 use antiphon::protocol::StateSnapshot;
-use antiphon::server::Server;
+use antiphon::server::{Server, Waits};
 use antiphon::{Agent, FinishedCall};
 use serde_json::json;
 
@@ -21,6 +23,7 @@ use crate::failure::{Ended, Failure};
 use crate::file::{AgentFile, Variables};
 use crate::running;
 use crate::store::StoreUrl;
+use crate::web;
 
 /// The agents; what a file can't say is added in [`with_code`].
 const FILE: &str = include_str!("agents.yaml");
@@ -36,12 +39,14 @@ const USUAL_MODEL: &str = "gpt-5-mini";
 pub(crate) async fn demo(args: args::Demo) -> Result<Ended, Failure> {
     let variables = Variables::of_process();
     let choice = model(args.model.as_deref(), &variables)?;
-    let agents = demo_agents(&choice, &variables)?;
+    let waits = Waits::new();
+    let agents = demo_agents(&choice, &variables, &waits)?;
     let url = store_url(args.store.as_deref())?;
     let store = url.open().await.map_err(Failure::failed)?;
     let server = Server::new(agents.agents)
         .default_agent("recipe")
-        .page(page::router(agents.listed, label(&choice)))
+        .page(web::router().merge(page::router(agents.listed, label(&choice))))
+        .waits(waits)
         .drain(args.running.drain)
         .shared_store(store);
     let bound = running::bind(server, &args.listen, REMEDY).await?;
@@ -55,7 +60,11 @@ struct DemoAgents {
     listed: Vec<page::Listed>,
 }
 
-fn demo_agents(choice: &ModelChoice, variables: &Variables) -> Result<DemoAgents, Failure> {
+fn demo_agents(
+    choice: &ModelChoice,
+    variables: &Variables,
+    waits: &Waits,
+) -> Result<DemoAgents, Failure> {
     let file = AgentFile::parse(Path::new("demo"), FILE, variables)?;
     let note = match choice {
         ModelChoice::AsWritten => " (a fixed script plays the model's part)",
@@ -70,10 +79,9 @@ fn demo_agents(choice: &ModelChoice, variables: &Variables) -> Result<DemoAgents
         .map(|(name, description)| page::Listed { name, description })
         .collect();
     let agents = agents(&file, variables, choice)?;
-    let agents = agents
-        .into_iter()
-        .zip(&listed)
-        .map(|(agent, listed)| with_code(&listed.name, agent).description(&listed.description));
+    let agents = agents.into_iter().zip(&listed).map(|(agent, listed)| {
+        with_code(&listed.name, agent, waits).description(&listed.description)
+    });
     Ok(DemoAgents {
         agents: agents.collect(),
         listed,
@@ -81,7 +89,7 @@ fn demo_agents(choice: &ModelChoice, variables: &Variables) -> Result<DemoAgents
 }
 
 /// What an agent has beyond its entry in the file: tools in Rust, and manners that its page wants.
-fn with_code(name: &str, agent: Agent) -> Agent {
+fn with_code(name: &str, agent: Agent, waits: &Waits) -> Agent {
     match name {
         "plan" => plan::planner(agent),
         "agentic_generative_ui" => plan::planner(agent).on_event(manners::without_tool_calls),
@@ -91,6 +99,10 @@ fn with_code(name: &str, agent: Agent) -> Agent {
                 json!({ "recipe": call.argument("recipe") }),
             )]
         }),
+        "private_token" => agent
+            .tools(token::provide_token)
+            .resource(token::Vault::default()),
+        "verification" => verifier::verified(agent, waits.clone()),
         "predictive_state_updates" => agent.middleware(manners::PagePredicts),
         _ => agent,
     }

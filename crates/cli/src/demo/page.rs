@@ -1,4 +1,4 @@
-//! `GET /`: a plain page that lists the agents, each with a line to try it.
+//! `GET /curl`: a plain page that lists the agents, each with a line to try it.
 //!
 //! It loads its style sheet from this server and nothing from anywhere else, and runs no script.
 
@@ -35,7 +35,7 @@ pub(super) fn router(agents: Vec<Listed>, model: String) -> Router {
         (headers, STYLE)
     };
     Router::new()
-        .route("/", get(page))
+        .route("/curl", get(page))
         .route("/demo.css", get(style))
 }
 

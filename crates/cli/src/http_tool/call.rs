@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use antiphon::RunContext;
 use antiphon::model::http::client;
 use http::header::LOCATION;
 use reqwest::{Client, Response};
@@ -18,6 +19,26 @@ const MAX_LOGGED: usize = 2048;
 /// Redirects that a GET follows.
 const MAX_REDIRECTS: usize = 5;
 
+/// The header that tells another system under which id to report its result.
+const WAIT_ID: &str = "antiphon-wait-id";
+
+/// What every request of a call carries beside its own headers.
+pub(super) struct Marks {
+    /// The same whenever the call is made again.
+    pub(super) key: String,
+    /// The external wait that the call begins.
+    pub(super) wait: Option<String>,
+}
+
+impl Marks {
+    pub(super) fn of(run: RunContext<'_>) -> Self {
+        Self {
+            key: run.idempotency_key(),
+            wait: run.wait_id().map(str::to_owned),
+        }
+    }
+}
+
 /// An answer with a status of success.
 pub(super) struct Answer {
     /// Whether it says that it is JSON.
@@ -29,8 +50,8 @@ pub(super) struct Answer {
 ///
 /// # Errors
 /// Why there is no result, in words for the model: a status, never an answer's own words.
-pub(super) async fn call(tool: &str, rendered: Rendered, key: &str) -> Result<Answer, String> {
-    let response = send(tool, rendered, key).await?;
+pub(super) async fn call(tool: &str, rendered: Rendered, marks: &Marks) -> Result<Answer, String> {
+    let response = send(tool, rendered, marks).await?;
     let status = response.status();
     let kind = response.headers().get(http::header::CONTENT_TYPE);
     let is_json = kind
@@ -59,8 +80,8 @@ pub(super) async fn call(tool: &str, rendered: Rendered, key: &str) -> Result<An
 ///
 /// # Errors
 /// That it failed.
-pub(super) async fn deliver(tool: &str, rendered: Rendered, key: &str) -> Result<(), String> {
-    let status = send(tool, rendered, key).await?.status();
+pub(super) async fn deliver(tool: &str, rendered: Rendered, marks: &Marks) -> Result<(), String> {
+    let status = send(tool, rendered, marks).await?.status();
     if status.is_success() {
         return Ok(());
     }
@@ -75,7 +96,7 @@ pub(super) async fn deliver(tool: &str, rendered: Rendered, key: &str) -> Result
     ))
 }
 
-async fn send(tool: &str, rendered: Rendered, key: &str) -> Result<Response, String> {
+async fn send(tool: &str, rendered: Rendered, marks: &Marks) -> Result<Response, String> {
     let client = shared_client()?;
     let Rendered {
         method,
@@ -87,7 +108,10 @@ async fn send(tool: &str, rendered: Rendered, key: &str) -> Result<Response, Str
         let mut request = client
             .request(method.clone(), url.clone())
             .headers(headers.clone())
-            .header("idempotency-key", key);
+            .header("idempotency-key", &marks.key);
+        if let Some(wait) = &marks.wait {
+            request = request.header(WAIT_ID, wait);
+        }
         if let Some(body) = &body {
             request = request.body(body.clone());
         }
@@ -154,16 +178,4 @@ fn shared_client() -> Result<&'static Client, String> {
         "the server can't make http calls".to_owned()
     })?;
     Ok(CLIENT.get_or_init(|| made))
-}
-
-/// A key for a call: the same whenever this call of this user's thread is made again.
-pub(super) fn idempotency_key(user: &str, thread: &str, call: &str) -> String {
-    use sha2::{Digest, Sha256};
-    let mut hash = Sha256::new();
-    for part in [user, thread, call] {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part.as_bytes());
-    }
-    let bytes = hash.finalize();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

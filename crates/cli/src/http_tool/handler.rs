@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::call::{self, Answer};
+use super::call::{self, Answer, Marks};
 use super::template::{Template, wipe};
 
 /// A tool that is an HTTP call.
@@ -33,8 +33,8 @@ impl Handler for HttpTool {
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         async move {
             let rendered = self.template.render(&arguments).map_err(ToolError::new)?;
-            let key = key_of(run);
-            let answer = call::call(&self.name, rendered, &key).await;
+            let marks = Marks::of(run);
+            let answer = call::call(&self.name, rendered, &marks).await;
             answer.map(|answer| output(&answer)).map_err(ToolError::new)
         }
         .boxed()
@@ -81,14 +81,10 @@ impl PrivateHandler for PrivateDelivery {
         wipe(&mut value);
         async move {
             let rendered = rendered.map_err(|_| ToolError::new("the value does not fit"))?;
-            let key = key_of(run);
-            let delivered = call::deliver(&self.name, rendered, &key).await;
+            let marks = Marks::of(run);
+            let delivered = call::deliver(&self.name, rendered, &marks).await;
             delivered.map_err(ToolError::new)
         }
         .boxed()
     }
-}
-
-fn key_of(run: RunContext<'_>) -> String {
-    call::idempotency_key(run.user(), run.thread_id(), run.tool_call_id())
 }

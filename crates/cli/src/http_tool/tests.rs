@@ -133,19 +133,11 @@ fn headers_that_belong_to_the_call_are_refused() {
     assert!(!what.contains("secret"));
 }
 
-#[test]
-fn a_key_names_one_call_of_one_user() {
-    let key = call::idempotency_key("alice", "t", "c");
-    assert_eq!(key, call::idempotency_key("alice", "t", "c"));
-    for other in [
-        ("bob", "t", "c"),
-        ("alice", "tc", ""),
-        ("alice", "t", "d"),
-        ("alicet", "", "c"),
-    ] {
-        assert_ne!(key, call::idempotency_key(other.0, other.1, other.2));
+fn marks(key: &str) -> call::Marks {
+    call::Marks {
+        key: key.to_owned(),
+        wait: Some("wait_1".to_owned()),
     }
-    assert!(key.bytes().all(|byte| byte.is_ascii_hexdigit()));
 }
 
 /// Answers each connection with the next of these, and gives back what was asked.
@@ -201,7 +193,7 @@ async fn ask(method: &str, answers: Vec<String>) -> (Result<String, String>, Vec
     let (address, played) = server(answers).await;
     let entry = json!({ "method": method, "url": format!("{address}/start/{{id}}"), "headers": { "x-key": "k" } });
     let rendered = template(entry).render(&json!({ "id": "7" })).unwrap();
-    let answer = call::call("tool", rendered, "the-key").await;
+    let answer = call::call("tool", rendered, &marks("the-key")).await;
     let text = answer.map(|answer| String::from_utf8(answer.body).unwrap());
     (text, played.await.unwrap())
 }
@@ -276,7 +268,10 @@ async fn a_server_that_is_not_there_is_an_error_without_the_url() {
     let rendered = template(json!({ "url": "http://127.0.0.1:9/{id}" }))
         .render(&json!({ "id": "private" }))
         .unwrap();
-    let error = call::call("tool", rendered, "k").await.err().unwrap();
+    let error = call::call("tool", rendered, &marks("k"))
+        .await
+        .err()
+        .unwrap();
     assert_eq!(error, "its server cannot be reached");
 }
 
@@ -287,7 +282,9 @@ async fn a_delivery_reads_nothing_of_the_answer() {
     let rendered = template(json!({ "url": address + "/token", "method": "PUT" }))
         .render(&json!({ "token": "secret" }))
         .unwrap();
-    let error = call::deliver("tool", rendered, "k").await.unwrap_err();
+    let error = call::deliver("tool", rendered, &marks("k"))
+        .await
+        .unwrap_err();
     assert_eq!(error, "its server answered with status 400");
     assert!(played.await.unwrap()[0].ends_with("{\"token\":\"secret\"}"));
 }

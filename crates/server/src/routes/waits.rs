@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use antiphon_agent::{Delivered, Delivery};
+use antiphon_agent::Delivery;
 use axum::Json;
 use axum::extract::{Request, State};
 use http::request::Parts;
@@ -62,29 +62,14 @@ async fn service(app: &App, head: &Parts) -> Result<String, ApiError> {
     }
 }
 
-/// On its own task: a caller that leaves must not leave the thread half claimed.
 async fn deliver(
     app: Arc<App>,
     id: String,
     delivery: Delivery,
     name: String,
 ) -> Result<Json<Value>, ApiError> {
-    app.ready().await?;
-    if app.runs.is_draining() {
-        return Err(ApiError::draining());
-    }
-    let tasks = app.runs.tasks().clone();
-    let delivered = tasks.spawn(async move {
-        let agent = |name: &str| app.agents.get(name).ok().cloned();
-        match app.runtime.deliver(agent, &id, delivery, &name).await? {
-            Delivered::Continues(run) => app.runs.adopt(run),
-            Delivered::Again => {}
-        }
-        Ok(Json(json!({ "id": id, "status": "accepted" })))
-    });
-    delivered
-        .await
-        .unwrap_or_else(|_| Err(ApiError::internal()))
+    crate::waits::deliver(app, id.clone(), delivery, name).await?;
+    Ok(Json(json!({ "id": id, "status": "accepted" })))
 }
 
 fn missing(member: &'static str) -> ApiError {
