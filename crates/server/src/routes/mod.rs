@@ -8,6 +8,7 @@ mod events;
 mod extract;
 mod health;
 mod metrics;
+mod openapi;
 mod responses;
 mod run;
 mod sessions;
@@ -98,6 +99,8 @@ routes! {
     get "/healthz" Open health::alive;
     get "/readyz" Open health::ready;
     get "/metrics" Open metrics::show;
+    get "/openapi.json" Open openapi::document;
+    get "/docs" Open openapi::page;
 }
 
 const fn method_name(function: &'static str) -> &'static str {
