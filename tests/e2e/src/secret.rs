@@ -10,33 +10,36 @@ const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /// A marked value with its disguises.
 #[derive(Debug, Clone)]
 pub struct Secret {
-    forms: Vec<(&'static str, Vec<u8>)>,
+    forms: Vec<(&'static str, String)>,
 }
 
 impl Secret {
-    /// A value of at least twelve characters.
+    /// An ASCII value of at least twelve characters.
     pub fn new(value: &str) -> Self {
         let reversed: String = value.chars().rev().collect();
         let middle = value.len() / 2;
         let half = |text: &str, range: (usize, usize)| {
             let half = text.get(range.0..range.1).unwrap_or_default();
-            half.as_bytes().to_vec()
+            half.to_owned()
         };
         let json = json!(value).to_string();
         let json = json.trim_matches('"');
         let mut forms = vec![
-            ("plain", value.as_bytes().to_vec()),
-            ("JSON-escaped", json.as_bytes().to_vec()),
+            ("plain", value.to_owned()),
+            ("JSON-escaped", json.to_owned()),
             (
                 "JSON-escaped twice",
-                json!(json).to_string().trim_matches('"').into(),
+                json!(json).to_string().trim_matches('"').to_owned(),
             ),
-            ("URL-encoded", url_encoded(value).into()),
-            ("hexadecimal", hex(value.as_bytes()).into()),
+            ("URL-encoded", url_encoded(value)),
+            ("hexadecimal", hex(value.as_bytes())),
             ("first half", half(value, (0, middle))),
             ("second half", half(value, (middle, value.len()))),
             ("first half reversed", half(&reversed, (0, middle))),
-            ("second half reversed", half(&reversed, (middle, value.len()))),
+            (
+                "second half reversed",
+                half(&reversed, (middle, value.len())),
+            ),
         ];
         // In base64 a text looks different at each of three offsets; its inner letters are the same.
         for offset in 0..3 {
@@ -50,9 +53,8 @@ impl Secret {
 
     /// The forms in which the value occurs in these bytes, in any case.
     pub fn found_in(&self, bytes: &[u8]) -> Vec<&'static str> {
-        let bytes = bytes.to_ascii_lowercase();
-        let is_in = |form: &[u8]| bytes.windows(form.len()).any(|w| w == form);
-        let found = self.forms.iter().filter(|(_, form)| is_in(form));
+        let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
+        let found = self.forms.iter().filter(|(_, form)| text.contains(form));
         found.map(|(name, _)| *name).collect()
     }
 
@@ -70,7 +72,11 @@ impl Secret {
                 continue;
             }
             let forms = self.found_in(&std::fs::read(&path)?);
-            out.extend(forms.iter().map(|form| format!("{form} in {}", path.display())));
+            out.extend(
+                forms
+                    .iter()
+                    .map(|form| format!("{form} in {}", path.display())),
+            );
         }
         Ok(out)
     }
@@ -92,7 +98,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The letters that a text contributes alone to the base64 of whatever it stands in, when so many
 /// bytes (modulo three) stand before it.
-fn base64_core(bytes: &[u8], offset: usize) -> Vec<u8> {
+fn base64_core(bytes: &[u8], offset: usize) -> String {
     let bits: Vec<bool> = bytes
         .iter()
         .flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1))
@@ -103,7 +109,7 @@ fn base64_core(bytes: &[u8], offset: usize) -> Vec<u8> {
     whole
         .filter_map(|six| {
             let index = six.iter().fold(0, |sum, bit| sum * 2 + usize::from(*bit));
-            BASE64.get(index).copied()
+            BASE64.get(index).copied().map(char::from)
         })
         .collect()
 }

@@ -177,9 +177,8 @@ async fn one_ending(play: &Play, id: &str) -> Step<Vec<String>> {
     let path = format!("/runs/{id}/events?threadId={}", play.thread);
     let answer = play.get(&path).await?;
     let body = answer.text();
-    let ends = ["RUN_FINISHED", "RUN_ERROR"].map(|kind| {
-        body.matches(&format!("\"type\":\"{kind}\"")).count()
-    });
+    let ends = ["RUN_FINISHED", "RUN_ERROR"]
+        .map(|kind| body.matches(&format!("\"type\":\"{kind}\"")).count());
     if answer.status == 200 && ends.iter().sum::<usize>() == 1 {
         return Ok(Vec::new());
     }
