@@ -14,7 +14,7 @@ CREATE TABLE threads (
 
 CREATE INDEX threads_by_change ON threads (user, updated_at DESC, thread);
 
--- Who may write a thread, stored or not. The token grows with every claim for as long as the
+-- Who may write a thread, stored or not: as many rows as there are runs at work. The token grows with every claim for as long as the
 -- database exists: AUTOINCREMENT never goes back.
 CREATE TABLE leases (
     token      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -26,8 +26,6 @@ CREATE TABLE leases (
     until      INTEGER NOT NULL,
     UNIQUE (user, thread)
 ) STRICT;
-
-CREATE INDEX leases_by_end ON leases (until);
 
 -- The stored threads that somebody may write. Every statement of a commit goes through it.
 CREATE VIEW held AS
@@ -77,7 +75,7 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_by_id ON runs (run_id);
 CREATE INDEX runs_by_response ON runs (response_id);
-CREATE INDEX runs_at_work ON runs (thread_id) WHERE status = 'running';
+CREATE INDEX runs_at_work ON runs (status) WHERE status = 'running';
 
 CREATE VIEW run_records AS
 SELECT t.user, t.thread, r.*

@@ -6,7 +6,8 @@ use std::time::Duration;
 use antiphon_agent::clock::Clock;
 use antiphon_agent::store::{
     Audit, Call, CallPhase, Claim, Commit, Error, Interaction, InteractionKind, InteractionStatus,
-    Lease, MemoryStore, Opened, RunRecord, RunStatus, Store, StoredMessage, Thread, ThreadKey,
+    Journal, Lease, MemoryStore, Opened, RunRecord, RunStatus, Store, StoredMessage, Thread,
+    ThreadKey,
 };
 use antiphon_protocol::{Message, UserMessage};
 use antiphon_store::Sqlite;
@@ -151,7 +152,7 @@ pub(crate) fn call(id: &str, place: i64, phase: CallPhase) -> Call {
         tool: "update_recipe".to_owned(),
         arguments: r#"{"recipe":{}}"#.to_owned(),
         phase,
-        journal: Vec::new(),
+        journal: Journal::default(),
     }
 }
 

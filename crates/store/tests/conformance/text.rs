@@ -24,7 +24,7 @@ pub(crate) async fn any_text_comes_back_as_it_was(bed: Bed) {
         made.message_id = text.to_owned();
         made.tool = text.to_owned();
         made.arguments = text.to_owned();
-        made.journal = vec![Entry::Step {
+        made.journal.entries = vec![Entry::Step {
             name: text.to_owned(),
             result: json!(text),
         }];
