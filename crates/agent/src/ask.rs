@@ -87,7 +87,7 @@ impl Code {
             ));
         }
         let passed = inner.passed;
-        match inner.call.journal.get(passed) {
+        match inner.call.journal.entries.get(passed) {
             Some(Entry::Asked {
                 message,
                 answer: Some(answer),
@@ -97,7 +97,7 @@ impl Code {
                 Ok(answer)
             }
             None => {
-                inner.call.journal.push(Entry::Asked {
+                inner.call.journal.entries.push(Entry::Asked {
                     message: asks.message.clone(),
                     answer: None,
                 });
@@ -112,7 +112,7 @@ impl Code {
     fn recorded(&self, name: &str) -> Result<Option<Value>, ToolError> {
         let mut inner = self.inner();
         let passed = inner.passed;
-        match inner.call.journal.get(passed) {
+        match inner.call.journal.entries.get(passed) {
             None => Ok(None),
             Some(Entry::Step {
                 name: known,
@@ -130,7 +130,7 @@ impl Code {
     async fn record(&self, name: &str, result: Value) -> Result<(), ToolError> {
         let call = {
             let mut inner = self.inner();
-            inner.call.journal.push(Entry::Step {
+            inner.call.journal.entries.push(Entry::Step {
                 name: name.to_owned(),
                 result,
             });

@@ -155,3 +155,105 @@ async fn a_run_that_was_cut_while_the_model_spoke_ends_and_frees_its_thread() {
     let record = stage.store.run("alice", "r1", None).await.unwrap().unwrap();
     assert_eq!(record.ending.unwrap()["code"], "interrupted");
 }
+
+/// Accepts a request and forgets the run before it is played, as a process does that dies then.
+async fn accept_and_die(stage: &Stage, input: antiphon_protocol::RunAgentInput) {
+    let accepted = stage
+        .runtime
+        .accept(Arc::clone(&stage.agent), "alice", input)
+        .await
+        .unwrap();
+    assert!(matches!(accepted, Accepted::Run(_)));
+    stage.clock.advance(60);
+}
+
+async fn recover_and_play(stage: &Stage) {
+    for run in stage.runtime.recover(&agents(stage)).await.unwrap() {
+        run.play().await;
+    }
+    assert!(stage.store.orphans().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_approval_that_was_taken_is_acted_on_after_a_crash() {
+    let tool = Tool::fixed("pay", json!("paid")).approval(antiphon_agent::Approval::default());
+    let mut stage = Stage::new(
+        |a| a.tools(tool),
+        vec![calls(&[("a", "pay", json!({}))]), says("ok")],
+    );
+    let input = stage.user("pay");
+    let interrupts = stage.play(input).await.unwrap().interrupts();
+    let input = stage.resume(vec![entry(&interrupts[0].id, json!({ "approved": true }))]);
+    accept_and_die(&stage, input).await;
+    recover_and_play(&stage).await;
+    assert_eq!(stage.asked(1)[2], "result a: paid");
+}
+
+#[tokio::test]
+async fn a_result_that_was_taken_is_kept_after_a_crash() {
+    let tool = Tool::external_wait("verify", "kyc", Stuck(Arc::new(AtomicUsize::new(1))));
+    let mut stage = Stage::new(
+        |a| a.tools(tool),
+        vec![calls(&[("a", "verify", json!({}))]), says("ok")],
+    );
+    let input = stage.user("verify");
+    stage.play(input).await.unwrap();
+    let id = stage.thread().await.interactions[0].id.clone();
+    let agent = Arc::clone(&stage.agent);
+    let delivery = antiphon_agent::Delivery::Complete(json!("verified"));
+    let delivered = stage
+        .runtime
+        .deliver(|_| Some(Arc::clone(&agent)), &id, delivery, "worker")
+        .await;
+    drop(delivered.unwrap());
+    stage.clock.advance(60);
+    recover_and_play(&stage).await;
+    assert_eq!(stage.asked(1)[2], "result a: verified");
+}
+
+#[tokio::test]
+async fn work_of_another_system_that_a_crash_cut_is_asked_about_and_its_result_still_counts() {
+    let stuck = Stuck::default();
+    let count = Arc::clone(&stuck.0);
+    let tool = Tool::external_wait("verify", "kyc", stuck);
+    let mut stage = Stage::new(
+        |a| a.tools(tool),
+        vec![calls(&[("a", "verify", json!({}))]), says("ok")],
+    );
+    let input = stage.user("verify");
+    let Accepted::Run(run) = stage
+        .runtime
+        .accept(Arc::clone(&stage.agent), "alice", input)
+        .await
+        .unwrap()
+    else {
+        panic!()
+    };
+    let playing = tokio::spawn(run.play());
+    while count.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    playing.abort();
+    stage.clock.advance(60);
+    recover_and_play(&stage).await;
+    let mut input = stage.input();
+    input.messages.clear();
+    let interrupts = stage.play(input).await.unwrap().interrupts();
+    assert_eq!(interrupts[0].reason, "harnest:outcome_unknown");
+    let input = stage.resume(vec![entry(&interrupts[0].id, json!({ "outcome": "done" }))]);
+    stage.play(input).await.unwrap();
+    let thread = stage.thread().await;
+    assert_eq!(thread.interactions.len(), 1, "the wait is still open");
+    let agent = Arc::clone(&stage.agent);
+    let delivery = antiphon_agent::Delivery::Complete(json!("verified"));
+    let id = thread.interactions[0].id.clone();
+    let delivered = stage
+        .runtime
+        .deliver(|_| Some(Arc::clone(&agent)), &id, delivery, "worker")
+        .await;
+    let antiphon_agent::Delivered::Continues(run) = delivered.unwrap() else {
+        panic!()
+    };
+    run.play().await;
+    assert_eq!(stage.asked(1)[2], "result a: verified");
+}

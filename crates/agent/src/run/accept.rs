@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use antiphon_protocol::{
-    Event, Message, MessagesSnapshot, RunAgentInput, StateSnapshot, ToolMessage,
+    Event, Message, MessagesSnapshot, RunAgentInput, RunFinished, StateSnapshot, ToolMessage,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -147,13 +147,14 @@ impl Runtime {
         agent: Option<&BuiltAgent>,
         run: &RunRecord,
     ) -> store::Result<Option<Arc<RunLog>>> {
-        let (Some(ending), Some(thread)) = (&run.ending, self.store.thread(&run.key).await?) else {
+        if run.ending.is_none() {
             return Ok(None);
-        };
-        let Ok(ending) = serde_json::from_value::<Event>(ending.clone()) else {
-            return Ok(None);
-        };
-        Ok(Some(replay(agent, &thread, &run.run_id, ending)))
+        }
+        let thread = self.store.thread(&run.key).await?;
+        Ok(thread.map(|thread| {
+            let ending = ending_of(agent, &thread, run);
+            replay(agent, &thread, &run.run_id, ending)
+        }))
     }
 
     async fn accept_on(
@@ -169,12 +170,7 @@ impl Runtime {
             .as_ref()
             .filter(|run| repeats(run, &input, &input_hash))
         {
-            let recorded = ended
-                .ending
-                .as_ref()
-                .and_then(|e| serde_json::from_value::<Event>(e.clone()).ok());
-            let ending =
-                recorded.unwrap_or_else(|| super::pause::standing(&agent, &thread, &input));
+            let ending = ending_of(Some(&agent), &thread, ended);
             return Ok(Accepted::Replay(replay(
                 Some(&agent),
                 &thread,
@@ -192,7 +188,7 @@ impl Runtime {
         let plan = match intake.plan(thread, told, &mut input).await? {
             Plan::Run(plan) => plan,
             Plan::Replay(thread) => {
-                let ending = super::pause::standing(&agent, &thread, &input);
+                let ending = super::pause::standing(&agent, &thread, &input.run_id);
                 return Ok(Accepted::Replay(replay(
                     Some(&agent),
                     &thread,
@@ -306,8 +302,30 @@ fn input_hash(input: &RunAgentInput) -> String {
     }))
 }
 
+/// How a run that has ended is ended again. What it waited for counts as it stands now: only what is
+/// still open may look open.
+fn ending_of(agent: Option<&BuiltAgent>, thread: &Thread, run: &RunRecord) -> Vec<Event> {
+    let recorded = run
+        .ending
+        .as_ref()
+        .and_then(|ending| serde_json::from_value(ending.clone()).ok());
+    match (agent, recorded) {
+        (Some(agent), _) if run.status == RunStatus::Waiting => {
+            super::pause::standing(agent, thread, &run.run_id)
+        }
+        (Some(agent), None) => super::pause::standing(agent, thread, &run.run_id),
+        (_, Some(ending)) => vec![ending],
+        (None, None) => vec![RunFinished::new(&run.key.thread, &run.run_id).into()],
+    }
+}
+
 /// A log that shows the thread as it stands and ends as it is told.
-fn replay(agent: Option<&BuiltAgent>, thread: &Thread, run_id: &str, ending: Event) -> Arc<RunLog> {
+fn replay(
+    agent: Option<&BuiltAgent>,
+    thread: &Thread,
+    run_id: &str,
+    ending: Vec<Event>,
+) -> Arc<RunLog> {
     let log = RunLog::replay(run_id);
     log.push(run_started(&thread.key.thread, run_id));
     let initial = || {
@@ -330,6 +348,6 @@ fn replay(agent: Option<&BuiltAgent>, thread: &Thread, run_id: &str, ending: Eve
             .collect();
         log.push(MessagesSnapshot::new(messages).into());
     }
-    log.push(ending);
+    ending.into_iter().for_each(|event| log.push(event));
     Arc::new(log)
 }

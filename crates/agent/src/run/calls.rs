@@ -18,7 +18,9 @@ use crate::agent::OnDecline;
 use crate::ask::{Asks, Code, Records};
 use crate::error::Failure;
 use crate::failpoint;
-use crate::store::{Call, CallPhase, Commit, Interaction, InteractionKind, InteractionStatus};
+use crate::store::{
+    Call, CallPhase, Commit, Interaction, InteractionKind, InteractionStatus, Journal,
+};
 use crate::tool::ToolOutput;
 
 impl Run {
@@ -34,7 +36,7 @@ impl Run {
             tool: written.tool,
             arguments: written.arguments,
             phase: CallPhase::Proposed,
-            journal: Vec::new(),
+            journal: Journal::default(),
         };
         self.began.push(call.id.clone());
         let mut pending = Pending::new(call);
@@ -126,9 +128,11 @@ impl Run {
                 }
                 Step::Begin { arguments } => {
                     // The wait is open before the work begins: its result may be faster than we are.
-                    let interaction =
-                        self.open_wait(&pending.call, InteractionKind::ExternalWait, &arguments);
-                    commit.interactions.push(interaction);
+                    let kind = InteractionKind::ExternalWait;
+                    if self.wait_of(&pending.call.id).is_none() {
+                        let interaction = self.open_wait(&pending.call, kind, &arguments);
+                        commit.interactions.push(interaction);
+                    }
                     jobs.push(self.job(&mut pending.call, Work::Begin(arguments), &base));
                 }
                 Step::Ask { kind, arguments } => {
@@ -170,6 +174,13 @@ impl Run {
         interaction
     }
 
+    /// The open wait for another system that a call has.
+    fn wait_of(&self, call_id: &str) -> Option<&Interaction> {
+        let of_call =
+            |i: &&Interaction| i.call_id == call_id && i.kind == InteractionKind::ExternalWait;
+        self.open.iter().find(of_call)
+    }
+
     fn job(&self, call: &mut Call, work: Work, base: &Arc<Value>) -> Job {
         call.phase = CallPhase::Executing;
         let records = Records {
@@ -177,11 +188,7 @@ impl Run {
             lease: self.lease.clone(),
         };
         let code = Code::new(call.clone(), Some(records));
-        let wait_id = self
-            .open
-            .iter()
-            .find(|i| i.call_id == call.id)
-            .map(|i| i.id.clone());
+        let wait_id = self.wait_of(&call.id).map(|wait| wait.id.clone());
         let scope = self
             .scope(Some(code), call.id.clone(), Arc::clone(base))
             .waiting(wait_id);
@@ -208,7 +215,6 @@ impl Run {
                     self.wait_for(done.call, commit).await?;
                 }
                 Came::Result(result) => {
-                    commit.interactions.extend(self.close_wait(&done.call.id));
                     done.came = Came::Result(result);
                     let settled = self.conclude(done);
                     self.store_and_tell(vec![settled], commit).await?;
@@ -238,13 +244,15 @@ impl Run {
         Ok(())
     }
 
-    /// Closes the interaction of a call that never came to wait.
-    fn close_wait(&mut self, call_id: &str) -> Option<Interaction> {
-        let index = self.open.iter().position(|i| i.call_id == call_id)?;
-        Some(Interaction {
-            status: InteractionStatus::Cancelled,
-            ..self.open.remove(index)
-        })
+    /// Closes what is still open for a call that has its result.
+    fn close_waits(&mut self, call_id: &str) -> Vec<Interaction> {
+        let closed = self.open.extract_if(.., |i| i.call_id == call_id);
+        closed
+            .map(|interaction| Interaction {
+                status: InteractionStatus::Cancelled,
+                ..interaction
+            })
+            .collect()
     }
 
     /// Stores results with the state they make, then sends them.
@@ -255,6 +263,7 @@ impl Run {
     ) -> Result<(), Failure> {
         for one in &settled {
             commit.calls.push(one.call.clone());
+            commit.interactions.extend(self.close_waits(&one.call.id));
             let approved = self.approved.iter().find(|i| i.call_id == one.call.id);
             let now = self.clock.now();
             commit

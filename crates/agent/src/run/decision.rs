@@ -1,6 +1,7 @@
 //! What became of a pause, and what a call does next.
 
 use antiphon_protocol::ToolMessage;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::agent::BuiltAgent;
@@ -8,7 +9,10 @@ use crate::store::{Call, Entry, InteractionKind};
 use crate::tool::{Execution, PrivateValue, Tool};
 
 /// An answer that was checked and recorded, on its way to the call that waits for it.
-#[derive(Debug)]
+///
+/// It is stored with the call until the call acts on it, so that a crash in between loses nothing.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Decision {
     /// A person approved the call, maybe with other arguments.
     Approved { edited: Option<Map<String, Value>> },
@@ -24,7 +28,9 @@ pub(crate) enum Decision {
         failed: bool,
         from_page: bool,
     },
-    /// A person gave a private value.
+    /// A person gave a private value. It is in memory only: a delivery that a crash cuts is not
+    /// made again.
+    #[serde(skip)]
     Private(PrivateValue),
     /// A person answered a question of the call's code.
     Answer(Value),
@@ -33,7 +39,8 @@ pub(crate) enum Decision {
 }
 
 /// A person's word on a call that a crash cut in the middle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
     /// It did not happen, or may happen again.
     Retry,
@@ -88,12 +95,26 @@ impl Step {
 
 impl Pending {
     pub(crate) fn new(call: Call) -> Self {
+        let decided = call.journal.decided.clone();
         Self {
+            decision: decided.and_then(|decided| serde_json::from_value(decided).ok()),
             call,
-            decision: None,
             asked: false,
             refused: None,
         }
+    }
+
+    /// Takes the answer to the call; it is stored with the call until the call acts on it.
+    pub(crate) fn decide(&mut self, decision: Decision) {
+        if let Decision::Approved {
+            edited: Some(edited),
+        } = &decision
+        {
+            self.call.arguments = Value::Object(edited.clone()).to_string();
+        }
+        // A private value has no stored form.
+        self.call.journal.decided = serde_json::to_value(&decision).ok();
+        self.decision = Some(decision);
     }
 
     /// Decides what the call does next. Nothing that waits for a person executes here.
@@ -101,6 +122,7 @@ impl Pending {
         if let Some(why) = self.refused.take() {
             return Step::failed(why);
         }
+        self.call.journal.decided = None;
         match self.decision.take() {
             None if self.asked => Step::Wait,
             None => self.first_step(agent, page_tools),
@@ -124,7 +146,9 @@ impl Pending {
             },
             Some(Decision::Private(value)) => Step::Deliver { value },
             Some(Decision::Answer(answer)) => {
-                if let Some(Entry::Asked { answer: open, .. }) = self.call.journal.last_mut() {
+                if let Some(Entry::Asked { answer: open, .. }) =
+                    self.call.journal.entries.last_mut()
+                {
                     *open = Some(answer);
                 }
                 self.approved_step(agent, page_tools, None)
@@ -179,7 +203,13 @@ impl Pending {
     }
 
     fn outcome_step(&self, agent: &BuiltAgent, page_tools: &[String], outcome: Outcome) -> Step {
+        let waits = matches!(
+            agent.tools.get(&self.call.tool).map(|tool| &tool.execution),
+            Some(Execution::ExternalWait { .. })
+        );
         match outcome {
+            // The other system has begun; its result is still to come.
+            Outcome::Done if waits => Step::Wait,
             Outcome::Retry => self.approved_step(agent, page_tools, None),
             Outcome::Done => {
                 Step::Settle(Ok("The call was made; its result is not known.".to_owned()))

@@ -419,13 +419,8 @@ fn decide(thread: &Thread, taken: Taken, brings_new: bool, commit: &mut Commit) 
                 ..call
             });
         } else if let Some(one) = pending.get_mut(index) {
-            if let Decision::Approved {
-                edited: Some(edited),
-            } = &answer.decision
-            {
-                one.call.arguments = Value::Object(edited.clone()).to_string();
-            }
-            one.decision = Some(answer.decision);
+            one.decide(answer.decision);
+            commit.calls.push(one.call.clone());
         }
     }
     Decided {

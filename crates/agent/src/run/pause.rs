@@ -1,8 +1,6 @@
 //! What a run says when it stops for someone outside.
 
-use antiphon_protocol::{
-    Custom, Event, MessagesSnapshot, Outcome, RunAgentInput, RunFinished, StateSnapshot,
-};
+use antiphon_protocol::{Custom, Event, MessagesSnapshot, Outcome, RunFinished, StateSnapshot};
 use serde_json::json;
 
 use super::{Run, question};
@@ -152,19 +150,22 @@ impl Run {
     }
 }
 
-/// The ending of a stream that only shows where a thread stands.
-pub(super) fn standing(agent: &BuiltAgent, thread: &Thread, input: &RunAgentInput) -> Event {
-    let (thread_id, run_id) = (input.thread_id.as_str(), input.run_id.as_str());
-    let open = &thread.interactions;
-    Standing {
+/// The end of a stream that only shows where a thread stands: what it waits for, and RUN_FINISHED.
+pub(super) fn standing(agent: &BuiltAgent, thread: &Thread, run_id: &str) -> Vec<Event> {
+    let standing = Standing {
         agent,
-        thread_id,
+        thread_id: &thread.key.thread,
         run_id,
         response_id: None,
-        open,
+        open: &thread.interactions,
         began: Vec::new(),
-    }
-    .waits()
-    .finished
-    .into()
+    };
+    let Waits {
+        customs, finished, ..
+    } = standing.waits();
+    customs
+        .into_iter()
+        .map(Event::from)
+        .chain([finished.into()])
+        .collect()
 }

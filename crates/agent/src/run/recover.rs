@@ -17,9 +17,12 @@ use super::{LEASE, Purpose, Run};
 use crate::agent::{BuiltAgent, History};
 use crate::error::Refusal;
 use crate::store::{
-    self, Call, CallPhase, Claim, Commit, InteractionKind, InteractionStatus, Lease, Opened,
-    RunRecord, RunStatus, Thread,
+    self, Call, CallPhase, Claim, Commit, Interaction, InteractionKind, InteractionStatus, Lease,
+    Opened, RunRecord, RunStatus, Thread,
 };
+
+/// Why a call that a crash kept from running has failed.
+const STOPPED: &str = "the server stopped before the call was done; do not assume that it ran";
 
 /// What became of a run that a crash had cut.
 #[derive(Debug)]
@@ -69,19 +72,8 @@ impl Runtime {
         thread: Thread,
         record: RunRecord,
     ) -> store::Result<Recovered> {
-        let may_repeat = |call: &Call| {
-            agent
-                .and_then(|a| a.tools.get(&call.tool))
-                .is_some_and(|tool| tool.idempotent)
-        };
-        let cut: Vec<&Call> = thread
-            .calls
-            .iter()
-            .filter(|call| call.phase == CallPhase::Executing)
-            .collect();
         if let Some(agent) = agent
-            && cut.iter().any(|call| may_repeat(call))
-            && cut.iter().all(|call| may_repeat(call))
+            && thread.calls.iter().any(|call| goes_on(agent, call))
         {
             return self
                 .continue_run(Arc::clone(agent), &lease, thread, record)
@@ -92,7 +84,8 @@ impl Runtime {
         Ok(Recovered::Ended)
     }
 
-    /// Calls that were cut run again, under the keys that they had before.
+    /// Goes on where the crash cut: answers that were taken are acted on, and calls that may be made
+    /// again are, under the keys that they had before.
     async fn continue_run(
         &self,
         agent: Arc<BuiltAgent>,
@@ -101,41 +94,69 @@ impl Runtime {
         record: RunRecord,
     ) -> store::Result<Recovered> {
         let input = input_of(&record);
-        let state = thread
-            .state
-            .clone()
-            .unwrap_or_else(|| agent.initial.clone().into());
-        let pending = thread.calls.into_iter().map(|call| {
-            let asked = thread.interactions.iter().any(|i| i.call_id == call.id);
-            let decision =
-                (call.phase == CallPhase::Executing).then_some(Decision::Approved { edited: None });
-            let call = Call {
+        let initial = || agent.initial.clone().into();
+        let state = thread.state.unwrap_or_else(initial);
+        let (mut commit, mut open) = (Commit::default(), thread.interactions);
+        let mut pending = Vec::with_capacity(thread.calls.len());
+        for call in thread.calls {
+            let asked = open.iter().any(|i| i.call_id == call.id);
+            let cut = call.phase == CallPhase::Executing;
+            let mut one = Pending::new(Call {
                 phase: CallPhase::Proposed,
                 ..call
-            };
-            Pending {
-                asked,
-                decision,
-                ..Pending::new(call)
+            });
+            one.asked = asked;
+            if cut && may_repeat(&agent, &one.call) {
+                one.decision = Some(Decision::Approved { edited: None });
+            } else if cut {
+                let question = self.outcome_unknown(&agent, &record, &one.call);
+                commit.interactions.push(question.clone());
+                commit.calls.push(one.call.clone());
+                open.push(question);
+                one.asked = true;
+            } else if !asked && one.decision.is_none() {
+                one.refused = Some(STOPPED.to_owned());
             }
-        });
+            pending.push(one);
+        }
         let conversation = Conversation::new(thread.messages);
         let start = Start {
             purpose: Purpose::Turn,
             held_messages: conversation.messages(),
             held_state: state.clone(),
             shared: SharedState::new(state),
-            pending: pending.collect(),
-            open: thread.interactions,
+            pending,
+            open,
             approved: Vec::new(),
             told: Vec::new(),
-            commit: Commit::default(),
+            commit,
             response_id: Some(record.response_id.clone()),
             declined: false,
             conversation,
         };
         let run = self.start(agent, lease, record, start, input).await?;
         Ok(Recovered::Continues(Box::new(run)))
+    }
+
+    /// The question what became of a call that a crash cut in the middle.
+    fn outcome_unknown(&self, agent: &BuiltAgent, record: &RunRecord, call: &Call) -> Interaction {
+        let asker = Asker {
+            agent,
+            key: &record.key,
+            run_id: &record.run_id,
+            response_id: &record.response_id,
+            now: self.clock.now(),
+        };
+        let arguments = agent
+            .tools
+            .arguments(&call.tool, &call.arguments)
+            .unwrap_or_default();
+        asker.ask(
+            self.ids.next("outcome"),
+            InteractionKind::OutcomeUnknown,
+            call,
+            &arguments,
+        )
     }
 
     /// Ends a run that can't go on. A call whose outcome nobody knows becomes a question.
@@ -155,23 +176,9 @@ impl Runtime {
             let asked = thread.interactions.iter().any(|i| i.call_id == call.id);
             match (call.phase, agent) {
                 (CallPhase::Executing, Some(agent)) => {
-                    let asker = Asker {
-                        agent,
-                        key: &record.key,
-                        run_id: &record.run_id,
-                        response_id: &record.response_id,
-                        now: self.clock.now(),
-                    };
-                    let arguments = agent
-                        .tools
-                        .arguments(&call.tool, &call.arguments)
-                        .unwrap_or_default();
-                    commit.interactions.push(asker.ask(
-                        self.ids.next("outcome"),
-                        InteractionKind::OutcomeUnknown,
-                        call,
-                        &arguments,
-                    ));
+                    commit
+                        .interactions
+                        .push(self.outcome_unknown(agent, &record, call));
                     commit.calls.push(Call {
                         phase: CallPhase::Proposed,
                         ..call.clone()
@@ -179,9 +186,7 @@ impl Runtime {
                 }
                 (CallPhase::Proposed, Some(_)) if asked => {}
                 _ => {
-                    let why =
-                        "the server stopped before the call was done; do not assume that it ran";
-                    let content = failed_content(&call.tool, why);
+                    let content = failed_content(&call.tool, STOPPED);
                     conversation.push_result(
                         ToolMessage::new(self.ids.next("res"), &call.id, content),
                         true,
@@ -256,6 +261,22 @@ impl Runtime {
         thread.messages = conversation.into_stored();
         Ok((thread, told))
     }
+}
+
+/// Whether a call has something to do without anybody's word: an answer that it has not acted on, or
+/// work that may be done again.
+fn goes_on(agent: &BuiltAgent, call: &Call) -> bool {
+    match call.phase {
+        CallPhase::Executing => may_repeat(agent, call),
+        CallPhase::Proposed | CallPhase::Settled => call.journal.decided.is_some(),
+    }
+}
+
+fn may_repeat(agent: &BuiltAgent, call: &Call) -> bool {
+    agent
+        .tools
+        .get(&call.tool)
+        .is_some_and(|tool| tool.idempotent)
 }
 
 /// The input of a run that goes on by itself: what was stored of the one that began it.

@@ -154,8 +154,10 @@ impl Runtime {
             one.asked = open.iter().any(|i| i.call_id == one.call.id);
         }
         if let Some(one) = pending.iter_mut().find(|one| one.call.id == wait.call_id) {
-            one.decision = Some(decision);
+            one.decide(decision);
         }
+        let decided = pending.iter().filter(|one| one.decision.is_some());
+        let decided = decided.map(|one| one.call.clone()).collect();
         let state = thread
             .state
             .unwrap_or_else(|| Value::Object(agent.initial.clone()));
@@ -174,6 +176,7 @@ impl Runtime {
             commit: Commit {
                 audit: vec![audit],
                 interactions: vec![wait],
+                calls: decided,
                 ..Commit::default()
             },
             response_id,

@@ -17,7 +17,7 @@ pub use commit::{Commit, Cut};
 pub use memory::MemoryStore;
 pub use record::{
     Answer, Audit, Call, CallPhase, Entry, Interaction, InteractionKind, InteractionStatus,
-    RunRecord, RunStatus, StoredMessage, Thread, ThreadKey, ThreadSummary,
+    Journal, RunRecord, RunStatus, StoredMessage, Thread, ThreadKey, ThreadSummary,
 };
 
 /// The result of a store's operation.

@@ -164,9 +164,21 @@ pub struct Call {
     pub arguments: String,
     /// How far it has come.
     pub phase: CallPhase,
-    /// What its code has asked and done so far, in order; shaped by [`Entry`].
+    /// What was decided about it and what its code has done.
     #[serde(default)]
-    pub journal: Vec<Entry>,
+    pub journal: Journal,
+}
+
+/// What a call must not forget in a crash.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Journal {
+    /// The answer that was taken for the call and that it has not acted on yet; the run loop knows its
+    /// shape. A private value is never part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<Value>,
+    /// What its code has asked and done so far, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<Entry>,
 }
 
 /// A recorded answer or step of a tool's code, so that running it again from its start does not ask
