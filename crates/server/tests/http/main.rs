@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 mod access;
+mod answers;
 mod edge;
 mod leaving;
 mod rejoin;
+mod responses;
 mod runs;
 mod sessions;
 mod shutdown;
