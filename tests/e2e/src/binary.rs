@@ -88,6 +88,7 @@ pub struct Home {
     store: Store,
     env: Vec<(String, String)>,
     args: Vec<String>,
+    before: Option<String>,
 }
 
 impl Home {
@@ -104,6 +105,7 @@ impl Home {
             store: Store::Memory,
             env: Vec::new(),
             args: Vec::new(),
+            before: None,
         })
     }
 
@@ -118,6 +120,13 @@ impl Home {
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Runs a shell command in the process before it becomes the server, such as `ulimit`.
+    #[must_use]
+    pub fn before(mut self, command: &str) -> Self {
+        self.before = Some(command.to_owned());
         self
     }
 
@@ -177,7 +186,16 @@ impl Home {
 
     /// The environment is our own, so that neither a proxy nor a key of the caller matters.
     fn command(&self) -> Result<Command, BinaryError> {
-        let mut command = Command::new(path()?);
+        let mut command = match &self.before {
+            None => Command::new(path()?),
+            Some(before) => {
+                let mut shell = Command::new("sh");
+                shell
+                    .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
+                    .arg(path()?);
+                shell
+            }
+        };
         command
             .current_dir(self.path())
             .env_clear()
@@ -260,6 +278,11 @@ impl Server {
     /// As [`Request::fetch`].
     pub async fn fetch(&self, request: &Request) -> Result<Answer, HttpError> {
         request.fetch(self.addr).await
+    }
+
+    /// The process id, while there is a process.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
     }
 
     /// Everything on standard error so far.
