@@ -12,13 +12,13 @@ import { Steps } from './Steps';
 export function PageCallCard({ call, onResult }: { call: PageCall; onResult: (result: Json) => void }) {
   const id = useId();
   const heading = useRef<HTMLHeadingElement>(null);
-  const { card, guarded } = useGuard<HTMLElement>();
+  const { card, guarded } = useGuard<HTMLDivElement>();
   const isOver = useIsOver(call.expiresAt);
   const isSteps = call.name === 'generate_task_steps';
   const isConfirm = call.name.startsWith('confirm');
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
-    <section className="card question" ref={card} aria-labelledby={id} data-kind="client_tool">
+    <div className="card question" role="group" ref={card} aria-labelledby={id} data-kind="client_tool">
       <h3 className="card-title" id={id} ref={heading} tabIndex={-1}>
         <Icon name="hand" />
         <span>{isSteps ? 'Choose the steps' : isConfirm ? 'Please confirm' : 'A tool that runs on your side'}</span>
@@ -49,7 +49,7 @@ export function PageCallCard({ call, onResult }: { call: PageCall; onResult: (re
           )}
         </>
       )}
-    </section>
+    </div>
   );
 }
 

@@ -35,7 +35,7 @@ const TITLES: Record<Question['kind'], string> = {
 export function QuestionCard({ question, given, isFirst, isSending, others, thread }: Props) {
   const id = useId();
   const heading = useRef<HTMLHeadingElement>(null);
-  const { card, guarded } = useGuard<HTMLElement>();
+  const { card, guarded } = useGuard<HTMLDivElement>();
   const isOver = useIsOver(question.expiresAt);
   useEffect(() => {
     if (isFirst) heading.current?.focus({ preventScroll: true });
@@ -46,7 +46,7 @@ export function QuestionCard({ question, given, isFirst, isSending, others, thre
   const controls = { question, isOver, guarded, answer, isDone: given !== undefined || isSending };
   const isForm = question.kind === 'form' || question.kind === 'private' || question.kind === 'outcome_unknown';
   return (
-    <section className="card question" ref={card} aria-labelledby={id} data-kind={question.kind} data-given={given?.verdict}>
+    <div className="card question" role="group" ref={card} aria-labelledby={id} data-kind={question.kind} data-given={given?.verdict}>
       <h3 className="card-title" id={id} ref={heading} tabIndex={-1}>
         <Icon name={question.kind === 'private' ? 'lock' : 'hand'} />
         <span>{TITLES[question.kind]}</span>
@@ -79,7 +79,7 @@ export function QuestionCard({ question, given, isFirst, isSending, others, thre
           )}
         </p>
       )}
-    </section>
+    </div>
   );
 }
 

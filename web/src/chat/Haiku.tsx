@@ -5,7 +5,7 @@ import { isObject, type Json } from '../lib/json';
 import { label } from '../lib/visible';
 
 export function Haiku({ value }: { value: Json | undefined }) {
-  const card = useRef<HTMLElement>(null);
+  const card = useRef<HTMLDivElement>(null);
   const haiku = isObject(value) ? value : {};
   const gradient = backgroundOf(haiku['gradient']);
   useEffect(() => {
@@ -15,14 +15,14 @@ export function Haiku({ value }: { value: Json | undefined }) {
   const english = lines(haiku['english']);
   if (japanese.length === 0) return null;
   return (
-    <section className="haiku" ref={card} aria-label="Haiku">
+    <div className="haiku" role="group" ref={card} aria-label="Haiku">
       {japanese.map((line, index) => (
         <p key={index}>
           <span lang="ja">{line}</span>
           <span>{english[index]}</span>
         </p>
       ))}
-    </section>
+    </div>
   );
 }
 

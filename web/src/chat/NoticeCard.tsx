@@ -6,7 +6,7 @@ import { Icon } from '../ui/Icon';
 export function NoticeCard({ notice, onRetry }: { notice: Notice; onRetry: () => void }) {
   const { kind, title, message, code } = notice;
   return (
-    <section className="card notice" data-kind={kind} role={kind === 'cancelled' ? 'status' : 'alert'}>
+    <div className="card notice" data-kind={kind} role={kind === 'cancelled' ? 'status' : 'alert'}>
       <h3 className="card-title">
         <Icon name={kind === 'cancelled' ? 'stop' : 'alert'} />
         <span>{title}</span>
@@ -19,6 +19,6 @@ export function NoticeCard({ notice, onRetry }: { notice: Notice; onRetry: () =>
           <span>{kind === 'cancelled' ? 'Ask again' : 'Retry'}</span>
         </button>
       </div>
-    </section>
+    </div>
   );
 }

@@ -5,13 +5,13 @@ import { Icon } from '../ui/Icon';
 
 export function WaitCard({ wait }: { wait: ExternalWait }) {
   return (
-    <section className="card waiting" role="status">
+    <div className="card waiting" role="status">
       <h3 className="card-title">
         <Icon name="clock" />
         <span>Waiting for another system</span>
         <code className="tag">{label(wait.capability, 60)}</code>
       </h3>
       <p>The conversation goes on by itself as soon as the answer is there. You may close this page meanwhile.</p>
-    </section>
+    </div>
   );
 }

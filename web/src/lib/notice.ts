@@ -17,6 +17,13 @@ export const CUT: Notice = {
   code: 'connection_lost',
 };
 
+export const ENDLESS: Notice = {
+  kind: 'error',
+  title: 'The agent keeps calling tools of this page',
+  message: 'It did so many times without anything new being said. Retry lets it go on.',
+  code: 'tool_loop',
+};
+
 export const CANCELLED: Notice = { kind: 'cancelled', title: 'Stopped', message: '', code: '' };
 
 export function failed(message: string, code: string): Notice {

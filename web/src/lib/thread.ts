@@ -4,19 +4,16 @@ import { randomUUID, type AgentStateMutation, type AgentSubscriber, type ResumeE
 import { Answers, type Answer } from './answers';
 import { ThreadAgent, type Mode, type Sent } from './agent';
 import { address, asApiError, cancelRun, describeAgent, eventsPath, openInteractions, patchState, runPath, type ApiError } from './api';
-import { Durations } from './durations';
 import { items, untilLastInput } from './items';
 import { isObject, type Json, type JsonObject } from './json';
 import { Liveness } from './liveness';
-import { CANCELLED, CUT, failed, keepNotice, keptNotice, refused, type Notice } from './notice';
+import { CANCELLED, CUT, ENDLESS, failed, keepNotice, keptNotice, refused, type Notice } from './notice';
 import { Painter } from './painter';
-import { SharedState } from './shared';
-import { Spans } from './spans';
+import { Records } from './records';
 import { bearer } from './token';
 import { offered, runAlone } from './tools';
 import type { View } from './view';
-import { Waits } from './waits';
-import { EventLog, text, type WireEvent } from './wire';
+import { text, type WireEvent } from './wire';
 
 /** How a stream ended. `cut` has no terminal event. */
 type Ending = { as: 'finished' | 'failed' | 'cancelled' | 'cut' } | { as: 'refused'; error: ApiError };
@@ -24,17 +21,15 @@ type Ending = { as: 'finished' | 'failed' | 'cancelled' | 'cut' } | { as: 'refus
 const SENT_KEPT = 30;
 /** Times that a run is joined again although nothing new came of it. */
 const FRUITLESS = 4;
+/** Runs in a row that nobody but the page's own tools went on with. */
+const MOST_ALONE = 20;
 
 export class Thread {
   readonly threadId: string;
   readonly agentName: string;
   private readonly agent: ThreadAgent;
   private readonly answers = new Answers();
-  private readonly waits = new Waits();
-  private readonly shared = new SharedState();
-  private readonly log = new EventLog();
-  private readonly spans = new Spans();
-  private readonly durations: Durations;
+  private readonly records: Records;
   private readonly painter: Painter<View>;
   private readonly liveness: Liveness;
   private readonly serverTools: Promise<Set<string>>;
@@ -42,9 +37,9 @@ export class Thread {
   private isStopping = false;
   private isDisposed = false;
   private runId = '';
-  private isPrivate = false;
   private seen = 0;
   private fruitless = 0;
+  private alone = 0;
   private notice: Notice | undefined;
   private returned: string | undefined;
   private needsToken = false;
@@ -54,17 +49,17 @@ export class Thread {
   constructor(agentName: string, threadId: string) {
     this.threadId = threadId;
     this.agentName = agentName;
-    this.durations = new Durations(threadId);
+    this.records = new Records(threadId);
     this.agent = new ThreadAgent(address(runPath(agentName)), threadId, bearer(), {
       onSent: (sent) => (this.sent = [...this.sent.slice(1 - SENT_KEPT), sent]),
-      onBytes: (count) => this.phase === 'running' && this.spans.count(count, performance.now()),
+      onBytes: (count) => this.phase === 'running' && this.records.spans.count(count, performance.now()),
     });
     this.serverTools = describeAgent(agentName).then(toolNames, () => new Set<string>());
     this.painter = new Painter(() => this.view());
     this.liveness = new Liveness({
       probe: () => this.isStale(),
       isBusy: () => this.phase !== 'idle',
-      isUrgent: () => this.waits.external.length > 0,
+      isUrgent: () => this.records.waits.external.length > 0,
       onBack: () => void this.open(),
       onChange: () => this.painter.paint(),
     });
@@ -94,7 +89,8 @@ export class Thread {
   }
 
   async send(said: string): Promise<void> {
-    if (this.phase !== 'idle' || this.waits.questions.length > 0 || said === '') return;
+    if (this.phase !== 'idle' || this.records.waits.questions.length > 0 || said === '') return;
+    this.alone = 0;
     this.agent.addMessage({ id: randomUUID(), role: 'user', content: said });
     await this.turn(said);
   }
@@ -102,7 +98,8 @@ export class Thread {
   /** Asks again from the last thing that was said. After a refused answer the thread is read again. */
   async retry(): Promise<void> {
     if (this.phase !== 'idle') return;
-    if (this.waits.questions.length > 0 || this.agent.messages.length === 0) return this.open();
+    this.alone = 0;
+    if (this.records.waits.questions.length > 0 || this.agent.messages.length === 0) return this.open();
     this.agent.setMessages(untilLastInput(this.agent.messages));
     await this.turn();
   }
@@ -112,9 +109,9 @@ export class Thread {
     if (this.phase !== 'idle') return;
     this.answers.give(id, answer);
     this.painter.paint();
-    if (!this.answers.covers(this.waits.questions)) return;
-    const isPrivate = this.waits.questions.some(({ kind }) => kind === 'private');
-    const resume = this.answers.take(this.waits.questions);
+    if (!this.answers.covers(this.records.waits.questions)) return;
+    const isPrivate = this.records.waits.questions.some(({ kind }) => kind === 'private');
+    const resume = this.answers.take(this.records.waits.questions);
     await this.run(isPrivate ? 'private' : 'turn', resume);
   }
 
@@ -127,7 +124,7 @@ export class Thread {
   async answerCall(toolCallId: string, result: Json): Promise<void> {
     if (this.phase !== 'idle') return;
     this.giveResult(toolCallId, result);
-    if (this.waits.calls.length === 0) await this.turn();
+    if (this.records.waits.calls.length === 0) await this.turn();
     else this.painter.paint();
   }
 
@@ -150,12 +147,12 @@ export class Thread {
       if (asApiError(error).status !== 404) throw error;
     }
     this.agent.setState(state);
-    this.shared.settle(state, 'edited here', performance.now());
+    this.records.settle(state, 'edited here');
     this.painter.paint();
   }
 
   clearLog(): void {
-    this.log.clear();
+    this.records.log.clear();
     this.painter.paint();
   }
 
@@ -192,12 +189,11 @@ export class Thread {
   /** Plays one stream to its end, whatever that is. */
   private async play(mode: Mode, runId: string, resume?: ResumeEntry[]): Promise<Ending> {
     this.runId = runId;
-    this.isPrivate = mode === 'private';
     this.isStopping = false;
     this.seen = 0;
     let ending: Ending = { as: 'cut' };
     const take = (taken: Ending) => (ending = taken);
-    if (mode === 'turn' || mode === 'private') this.spans.reset(performance.now());
+    if (mode === 'turn' || mode === 'private') this.records.spans.reset(performance.now());
     this.painter.paint();
     this.agent.next(mode, mode === 'join' ? address(eventsPath(runId, this.threadId)) : '');
     try {
@@ -214,14 +210,14 @@ export class Thread {
     return {
       onEvent: ({ event, state }) => this.fold(event as unknown as WireEvent, state, mode),
       onStateChanged: ({ state }) => {
-        this.shared.settle(state as Json, mode === 'open' ? 'opened' : 'run', performance.now());
+        this.records.settle(state as Json, mode === 'open' ? 'opened' : 'run');
         this.painter.paint();
       },
       onMessagesChanged: () => this.painter.paint(),
       onRunFinishedEvent: ({ event, messages }) => {
         const outcome: unknown = event.outcome;
         take({ as: isObject(outcome) && outcome['type'] === 'cancelled' ? 'cancelled' : 'finished' });
-        this.waits.finish(event, messages);
+        this.records.waits.finish(event, messages);
       },
       onRunErrorEvent: ({ event }) => {
         if (event.code === 'abort') return take({ as: 'cancelled' });
@@ -237,24 +233,12 @@ export class Thread {
   }
 
   private fold(event: WireEvent, state: Json, mode: Mode): void {
-    const at = performance.now();
     this.seen += 1;
     if (event.type === 'RUN_STARTED') {
-      this.waits.begin();
       this.answers.clear();
       this.liveness.isBack();
-      if (this.phase === 'opening' && mode === 'join') this.phase = 'running';
     }
-    // A server must not echo a private value; should it do so in its copy of the input, it is not shown.
-    const shown = this.isPrivate && 'input' in event ? { ...event, input: null } : event;
-    this.log.add(shown, at);
-    this.waits.fold(event);
-    if (mode !== 'open') this.spans.fold(event, at);
-    this.shared.fold(event);
-    if (event.type === 'TOOL_CALL_RESULT' || event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') {
-      this.shared.settle(state, text(event, 'toolCallId') === '' ? 'end of run' : 'tool result', at);
-      this.durations.add(this.spans.durations());
-    }
+    this.records.fold(event, state, mode);
     this.painter.paint();
   }
 
@@ -266,15 +250,18 @@ export class Thread {
     this.needsToken = ending.as === 'refused' && ending.error.status === 401;
     if (ending.as === 'cancelled') this.setNotice(CANCELLED);
     if (ending.as === 'refused' && !this.needsToken) this.setNotice(refused(ending.error));
-    const alone = ending.as === 'finished' ? this.runCallsAlone() : false;
+    const isAlone = ending.as === 'finished' && this.runCallsAlone();
     this.painter.paint();
-    if (alone && this.waits.calls.length === 0) await this.turn();
+    if (!isAlone || this.records.waits.calls.length > 0) return;
+    this.alone += 1;
+    if (this.alone <= MOST_ALONE) await this.turn();
+    else this.setNotice(ENDLESS);
   }
 
   /** Runs the calls that need nobody; says whether there were any. */
   private runCallsAlone(): boolean {
     let count = 0;
-    for (const { toolCallId, name, arguments: args } of this.waits.calls) {
+    for (const { toolCallId, name, arguments: args } of this.records.waits.calls) {
       const result = runAlone(name, args, { setBackground: (background) => (this.background = background) });
       if (result === undefined) continue;
       this.giveResult(toolCallId, result);
@@ -286,7 +273,7 @@ export class Thread {
   private giveResult(toolCallId: string, result: Json): void {
     const content = typeof result === 'string' ? result : JSON.stringify(result);
     this.agent.addMessage({ id: randomUUID(), role: 'tool', toolCallId, content });
-    this.waits.calls = this.waits.calls.filter((call) => call.toolCallId !== toolCallId);
+    this.records.waits.calls = this.records.waits.calls.filter((call) => call.toolCallId !== toolCallId);
   }
 
   /** A stream was cut. Waits for the server and looks for the run; without it, reads the thread. */
@@ -311,7 +298,7 @@ export class Thread {
 
   /** Whether the thread no longer waits for what the page shows. */
   private async isStale(): Promise<boolean> {
-    const { questions, external } = this.waits;
+    const { questions, external } = this.records.waits;
     if (questions.length + external.length === 0) return false;
     const open = await openInteractions(this.threadId);
     return [...questions, ...external].some(({ id }) => !open.includes(id));
@@ -323,28 +310,28 @@ export class Thread {
   }
 
   private view(): View {
-    const { questions, calls, external } = this.waits;
+    const { shared, spans, waits, log, durations } = this.records;
     return {
       phase: this.phase,
       isStopping: this.isStopping,
       isAway: this.liveness.isAway,
       items: items(this.agent.messages),
-      questions,
+      questions: waits.questions,
       given: this.answers.given(),
-      calls,
-      external,
+      calls: waits.calls,
+      external: waits.external,
       notice: this.notice,
       returned: this.returned,
-      durations: this.durations.known,
+      durations: durations.known,
       background: this.background,
       state: this.agent.state as Json,
-      base: this.shared.base,
-      predicted: this.shared.predicted,
-      versions: this.shared.versions,
-      log: [...this.log.all],
-      spans: this.spans.list,
-      samples: this.spans.samples,
-      usage: this.spans.usage,
+      base: shared.base,
+      predicted: shared.predicted,
+      versions: shared.versions,
+      log: [...log.all],
+      spans: spans.list,
+      samples: spans.samples,
+      usage: spans.usage,
       sent: this.sent,
       needsToken: this.needsToken,
     };

@@ -4,8 +4,9 @@
  * isolates turn a file name or an amount around, invisible ones hide text, controls break lines up. */
 
 const REORDERING = /[\u202A-\u202E\u2066-\u2069]/g;
+/** Pictures that are joined to one picture; the joiner in them hides nothing. */
+const JOINED = /\p{Extended_Pictographic}[\uFE0F\u{1F3FB}-\u{1F3FF}]*(?:\u200D\p{Extended_Pictographic}[\uFE0F\u{1F3FB}-\u{1F3FF}]*)+/u;
 const DECEIVING =
-  // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFE00-\uFE0E\uFEFF\uFFF9-\uFFFC]|[\u{E0000}-\u{E0FFF}]/gu;
 
 function named(character: string): string {
@@ -18,9 +19,11 @@ export function prose(text: string): string {
   return text.replace(REORDERING, named);
 }
 
+const EXACT = new RegExp(`${JOINED.source}|${DECEIVING.source}`, 'gu');
+
 /** Names, arguments and other text that people decide by: everything that cannot be seen is named. */
 export function exact(text: string): string {
-  return text.replace(DECEIVING, named);
+  return text.replace(EXACT, (found) => (JOINED.test(found) ? found : named(found)));
 }
 
 /** At most `limit` characters of a text, never half a surrogate pair. */

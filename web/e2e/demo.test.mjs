@@ -1,0 +1,158 @@
+// The page against the demo: shared state, and the tools that run in the page.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { comesTo, hears, isAccessible, launch, press, say, tab, talk, visit } from './support/browser.mjs';
+import { pageServer } from './support/page-server.mjs';
+import { demo } from './support/server.mjs';
+
+let server;
+let pages;
+let browser;
+before(async () => {
+  server = await demo();
+  pages = await pageServer(server.origin);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await pages?.close();
+  await server?.close();
+});
+
+const open = async (agent, options) => {
+  const visited = await visit(browser, `${pages.url}#/${agent}/t-${Math.random().toString(36).slice(2)}`, options);
+  await comesTo(visited.page);
+  return visited;
+};
+
+test('a recipe grows in the state pane, marked as predicted until it is settled', async () => {
+  const { page, wellBehaved, close } = await open('recipe');
+  await say(page, 'Create a carbonara recipe');
+  await page.locator('.tree .badge').first().waitFor();
+  await comesTo(page);
+  assert.equal(await page.locator('.tree .badge').count(), 0);
+  assert.match(await page.locator('.tree').innerText(), /Pecorino Romano/);
+  await page.getByRole('button', { name: 'Diff', exact: true }).click();
+  assert.match(await page.locator('.diff').innerText(), /\/recipe\/title/);
+  await page.getByRole('button', { name: 'History', exact: true }).click();
+  assert.equal(await page.locator('.history ol[aria-label] li').count(), 2);
+  await isAccessible(page);
+  wellBehaved();
+  await close();
+});
+
+test('the next turn builds on the state, also on one that was edited by hand', async () => {
+  const { page, wellBehaved, close } = await open('recipe');
+  await say(page, 'Create a carbonara recipe');
+  await comesTo(page, 'Running…');
+  await comesTo(page);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByLabel('State as JSON').fill('{"recipe": {"title": "My own"}}');
+  await page.getByRole('button', { name: 'Send 1 key' }).click();
+  await page.locator('.tree').getByText('My own').waitFor();
+  await page.reload();
+  await comesTo(page);
+  assert.match(await page.locator('.tree').innerText(), /My own/);
+  await say(page, 'Make it vegetarian');
+  await hears(page, 'I replaced the guanciale');
+  assert.match(await page.locator('.tree').innerText(), /Carbonara Vegetariana/);
+  wellBehaved();
+  await close();
+});
+
+test('a tool of the page changes the background', async () => {
+  const { page, wellBehaved, close } = await open('agentic_chat');
+  await say(page, 'Change the background');
+  await hears(page, 'The background is changed.');
+  assert.match(await page.evaluate(() => getComputedStyle(document.querySelector('main')).backgroundImage), /linear-gradient/);
+  await isAccessible(page);
+  wellBehaved();
+  await close();
+});
+
+test('a person chooses among proposed steps', async () => {
+  const { page, wellBehaved, close } = await open('human_in_the_loop');
+  await say(page, 'Plan a picnic');
+  await page.getByLabel('Step 2').uncheck();
+  await isAccessible(page);
+  await press(page, 'Go ahead with 4 steps');
+  await hears(page, 'I\'m working on it');
+  await page.locator('.tool summary').click();
+  assert.doesNotMatch(await page.locator('.tool pre').nth(1).innerText(), /Step 2/);
+  wellBehaved();
+  await close();
+});
+
+test('steps can be rejected, also after a reload', async () => {
+  const { page, close } = await open('human_in_the_loop');
+  await say(page, 'Plan a picnic');
+  await page.getByLabel('Step 2').waitFor();
+  await page.reload();
+  await press(page, 'Reject');
+  await hears(page, 'What should I do differently?');
+  await close();
+});
+
+test('a haiku is shown as a card', async () => {
+  const { page, wellBehaved, close } = await open('tool_based_generative_ui');
+  await say(page, 'A haiku, please');
+  await hears(page, 'There is your haiku.');
+  assert.match(await page.locator('.haiku').innerText(), /橋つなぐ道/);
+  await isAccessible(page);
+  wellBehaved();
+  await close();
+});
+
+test('a tool that asks for a confirmation gets one', async () => {
+  const { page, wellBehaved, close } = await open('predictive_state_updates');
+  await say(page, 'Write a story');
+  await comesTo(page, 'Waiting for you');
+  await isAccessible(page);
+  while ((await page.locator('.question').count()) > 0) {
+    const hand = page.getByLabel('Result: JSON or text');
+    if ((await hand.count()) > 0) {
+      await hand.first().fill('written');
+      await press(page, 'Send result');
+    } else await press(page, 'Confirm');
+    await page.waitForTimeout(200);
+  }
+  await hears(page, 'Ok!');
+  wellBehaved();
+  await close();
+});
+
+test('threads are listed, found, renamed and deleted', async () => {
+  const { page, close } = await open('agentic_chat');
+  await say(page, 'Hello unicorn');
+  await hears(page, 'I am counting down');
+  const row = page.locator('.thread', { hasText: 'Hello unicorn' });
+  await row.waitFor();
+  await page.getByLabel('Search threads').fill('unicorn');
+  assert.equal(await page.locator('.thread').count(), 1);
+  await page.getByLabel('Search threads').fill('');
+  await row.hover();
+  await row.getByRole('button', { name: /^Delete/ }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await row.waitFor({ state: 'detached' });
+  assert.doesNotMatch(await talk(page), /unicorn/);
+  await close();
+});
+
+test('every tab of the inspector shows something, on the desktop and at 320 pixels', async () => {
+  const { page, wellBehaved, close } = await open('backend_tool_rendering');
+  await say(page, 'What is the weather in Tokyo?');
+  await hears(page, 'There you are.');
+  await comesTo(page);
+  for (const width of [1360, 320]) {
+    await page.setViewportSize({ width, height: 700 });
+    for (const [name, holds] of [['State', /empty|\{/], ['Events', /RUN_FINISHED/], ['Timeline', /get_weather/], ['Request', /threadId/], ['Agent', /get_weather/]]) {
+      await tab(page, name);
+      await page.waitForFunction((source) => new RegExp(source).test(document.querySelector('.pane').textContent), holds.source);
+      await isAccessible(page);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wide <= 0, `${name} is ${wide} too wide at ${width}`);
+    }
+  }
+  wellBehaved();
+  await close();
+});
