@@ -216,3 +216,12 @@ async fn a_report_is_for_people_for_programs_and_for_ci() {
     assert!(junit.contains("<testcase classname=\"must.usage-total\" name=\"total tokens are input and output\"><failure"));
     assert_eq!(junit.matches("<testcase").count(), report.findings.len());
 }
+
+#[tokio::test]
+async fn a_report_repeats_no_token_that_a_server_repeats() {
+    let server = Server::start([Reply::new("500 Oops", "who is s3cret-t0ken?")]).await;
+    let options = Options::default().token("s3cret-t0ken").only([Group::Run]);
+    let report = check::judge(&server.url, options).await.unwrap();
+    assert!(broken(&report).contains(&"http-status"), "{report}");
+    assert!(!report.to_json().contains("s3cret"), "{report}");
+}

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::rules::{Law, Level, PROBED, STREAM, law};
+use crate::http::Headers;
 use crate::text::clean;
 
 /// How many sightings of one broken rule are kept.
@@ -84,6 +85,8 @@ impl Report {
 #[derive(Debug)]
 pub(super) struct Record {
     url: String,
+    /// A server may repeat what it was sent.
+    secrets: Headers,
     tallies: Vec<(&'static Law, Tally)>,
 }
 
@@ -95,10 +98,11 @@ struct Tally {
 }
 
 impl Record {
-    pub(super) fn new(url: String) -> Self {
+    pub(super) fn new(url: String, secrets: Headers) -> Self {
         let laws = STREAM.iter().chain(PROBED);
         Self {
             url,
+            secrets,
             tallies: laws.map(|law| (law, Tally::default())).collect(),
         }
     }
@@ -110,15 +114,14 @@ impl Record {
     }
 
     pub(super) fn broken(&mut self, rule: &str, place: &str, what: impl AsRef<str>) {
+        let what = clean(&self.secrets.blot(what.as_ref()), SEEN_LIMIT);
         let Some(tally) = self.tally(rule) else {
             return;
         };
         tally.broken += 1;
         if tally.seen.len() < MAX_SEEN {
-            tally.seen.push(Seen {
-                place: place.to_owned(),
-                what: clean(what.as_ref(), SEEN_LIMIT),
-            });
+            let place = place.to_owned();
+            tally.seen.push(Seen { place, what });
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) struct Prober<'a> {
 impl<'a> Prober<'a> {
     pub(super) fn new(url: &str, options: &'a Options) -> Result<Self, Error> {
         let address = Address::new(url)?;
-        let record = Record::new(address.shown());
+        let shown = address.shown();
         let mut transport = Transport::new(address);
         for (name, value) in &options.headers {
             transport.headers.insert(name, value);
@@ -40,6 +40,7 @@ impl<'a> Prober<'a> {
             idle: options.idle,
             ..Timeouts::default()
         });
+        let record = Record::new(shown, transport.headers.clone());
         Ok(Self {
             transport,
             options,

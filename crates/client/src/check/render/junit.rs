@@ -39,14 +39,12 @@ fn is_skipped(finding: &Finding) -> bool {
 }
 
 fn write_case(xml: &mut String, finding: &Finding) {
-    let (level, name) = match finding.level {
-        Level::Must => ("must", escaped(finding.says)),
-        Level::Should => ("should", escaped(finding.says)),
+    let level = match finding.level {
+        Level::Must => "must",
+        Level::Should => "should",
     };
-    let opening = format!(
-        "    <testcase classname=\"{level}.{}\" name=\"{name}\"",
-        escaped(finding.rule)
-    );
+    let (rule, name) = (escaped(finding.rule), escaped(finding.says));
+    let opening = format!("    <testcase classname=\"{level}.{rule}\" name=\"{name}\"");
     let inside = match &finding.verdict {
         Verdict::Kept { .. } => {
             writeln!(xml, "{opening}/>").ok();
