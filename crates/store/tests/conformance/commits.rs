@@ -68,6 +68,7 @@ pub(crate) async fn a_commit_is_read_back_whole(bed: Bed) {
     let mut asked = interaction(&key(), "interaction-1", bed.now());
     asked.expires_at = None;
     let mut made = call("call-1", 1, CallPhase::Executing);
+    made.journal.decided = Some(json!({ "approved": true }));
     made.journal.entries = vec![
         Entry::Step {
             name: "look".to_owned(),
