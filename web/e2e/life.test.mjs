@@ -251,3 +251,27 @@ test('the page says what it asked for as a curl command', async () => {
   assert.match(await talk(page), /It's me/);
   await close();
 });
+
+test('what a busy thread did not take goes back to where it was written', async () => {
+  const { page, close } = await open();
+  await say(page, 'Hello');
+  await hears(page, 'You said: Hello');
+  await say(page, 'busy');
+  await page.waitForFunction(() => document.querySelector('textarea').value === 'busy');
+  await comesTo(page, 'Failed');
+  assert.match(await page.getByRole('alert').innerText(), /active run/);
+  await close();
+});
+
+test('what is typed into a form survives a restart of the server', async () => {
+  const { page, close } = await open();
+  await say(page, 'form');
+  await page.getByLabel('Remark').fill('By the window');
+  isAway = true;
+  pages.cut();
+  await comesTo(page, 'Reconnecting…');
+  isAway = false;
+  await comesTo(page, 'Waiting for you');
+  assert.equal(await page.getByLabel('Remark').inputValue(), 'By the window');
+  await close();
+});

@@ -49,6 +49,10 @@ export function life(turn) {
   }
   if (/slow/.test(text)) return says('One two three four five six seven eight nine ten. '.repeat(20), { piece: 8, pace: 30 });
   if (/error/.test(text)) return [...says('I begin, but'), { type: 'RUN_ERROR', message: 'The model is overloaded.', code: 'provider_overloaded' }];
+  if (/busy/.test(text)) {
+    turn.thread.messages.pop();
+    return { status: 409, body: { error: { code: 'thread_busy', message: 'the thread has an active run' } } };
+  }
   if (/refuse/.test(text)) return { status: 400, body: { error: { code: 'invalid_input', message: 'the message is too long', field: 'messages[0].content' } } };
   if (/cut/.test(text)) return [...says('I begin, but'), 'cut'];
   if (/end/.test(text)) return [...says('I begin, but'), 'end'];

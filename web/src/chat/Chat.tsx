@@ -51,7 +51,7 @@ export function Chat({ thread, view, description }: { thread: Thread; view: View
             <PageCallCard key={call.toolCallId} call={call} onResult={(result) => void thread.answerCall(call.toolCallId, result)} />
           ))}
           {questions.map((question, index) => (
-            <QuestionCard key={question.id} question={question} given={view.given.get(question.id)} isFirst={index === 0} isSending={phase !== 'idle'} others={questions.length - 1} thread={thread} />
+            <QuestionCard key={question.id} question={question} given={view.given.get(question.id)} isFirst={index === 0} isSending={phase === 'running'} others={questions.length - 1} thread={thread} />
           ))}
           {external.map((wait) => (
             <WaitCard key={wait.id} wait={wait} />

@@ -22,7 +22,7 @@ export class Records {
   /** Takes an event together with the state before it. */
   fold(event: WireEvent, state: Json, mode: Mode): void {
     const at = performance.now();
-    if (event.type === 'RUN_STARTED') this.waits.begin();
+    if (event.type === 'RUN_STARTED') this.waits.begin(mode === 'open');
     // A server must not echo a private value; should it do so in its copy of the input, it is not shown.
     this.log.add(mode === 'private' && 'input' in event ? { ...event, input: null } : event, at);
     this.waits.fold(event);

@@ -1,24 +1,19 @@
 /* One thread with one agent: opens it, runs turns, answers questions, and comes back to runs that are
  * under way after a cut, a reload or a restart of the server. The views read `snapshot()`. */
-import { randomUUID, type AgentStateMutation, type AgentSubscriber, type ResumeEntry } from '@ag-ui/client';
+import { randomUUID, type ResumeEntry } from '@ag-ui/client';
 import { Answers, type Answer } from './answers';
-import { ThreadAgent, type Mode, type Sent } from './agent';
-import { address, asApiError, cancelRun, describeAgent, eventsPath, openInteractions, patchState, runPath, type ApiError } from './api';
+import type { Mode } from './agent';
+import { asApiError, cancelRun, openInteractions, patchState } from './api';
 import { items, untilLastInput } from './items';
 import { isObject, type Json, type JsonObject } from './json';
 import { Liveness } from './liveness';
-import { CANCELLED, CUT, ENDLESS, failed, keepNotice, keptNotice, refused, type Notice } from './notice';
+import { CANCELLED, CUT, ENDLESS, keepNotice, keptNotice, refused, type Notice } from './notice';
 import { Painter } from './painter';
+import { Player, type Ending } from './player';
 import { Records } from './records';
-import { bearer } from './token';
-import { offered, runAlone } from './tools';
+import { runAlone } from './tools';
 import type { View } from './view';
-import { text, type WireEvent } from './wire';
 
-/** How a stream ended. `cut` has no terminal event. */
-type Ending = { as: 'finished' | 'failed' | 'cancelled' | 'cut' } | { as: 'refused'; error: ApiError };
-
-const SENT_KEPT = 30;
 /** Times that a run is joined again although nothing new came of it. */
 const FRUITLESS = 4;
 /** Runs in a row that nobody but the page's own tools went on with. */
@@ -27,34 +22,37 @@ const MOST_ALONE = 20;
 export class Thread {
   readonly threadId: string;
   readonly agentName: string;
-  private readonly agent: ThreadAgent;
   private readonly answers = new Answers();
   private readonly records: Records;
+  private readonly player: Player;
   private readonly painter: Painter<View>;
   private readonly liveness: Liveness;
-  private readonly serverTools: Promise<Set<string>>;
   private phase: View['phase'] = 'opening';
   private isStopping = false;
   private isDisposed = false;
-  private runId = '';
-  private seen = 0;
   private fruitless = 0;
   private alone = 0;
   private notice: Notice | undefined;
   private returned: string | undefined;
+  /** What was said last, until a run has taken it. */
+  private unsent: { id: string; text: string } | undefined;
   private needsToken = false;
   private background: string | undefined;
-  private sent: Sent[] = [];
 
   constructor(agentName: string, threadId: string) {
     this.threadId = threadId;
     this.agentName = agentName;
     this.records = new Records(threadId);
-    this.agent = new ThreadAgent(address(runPath(agentName)), threadId, bearer(), {
-      onSent: (sent) => (this.sent = [...this.sent.slice(1 - SENT_KEPT), sent]),
-      onBytes: (count) => this.phase === 'running' && this.records.spans.count(count, performance.now()),
+    this.player = new Player(agentName, threadId, this.records, {
+      onStarted: (mode) => {
+        if (mode !== 'open') {
+          this.answers.clear();
+          this.unsent = undefined;
+        }
+        this.liveness.isBack();
+      },
+      onChange: () => this.painter.paint(),
     });
-    this.serverTools = describeAgent(agentName).then(toolNames, () => new Set<string>());
     this.painter = new Painter(() => this.view());
     this.liveness = new Liveness({
       probe: () => this.isStale(),
@@ -72,7 +70,7 @@ export class Thread {
     this.isDisposed = true;
     this.liveness.stop();
     this.painter.stop();
-    this.agent.abortRun();
+    this.player.agent.abortRun();
   }
 
   /** Reads the thread and joins its run if it has one. */
@@ -85,22 +83,24 @@ export class Thread {
       return this.join(ending.error.details['runId']);
     }
     this.notice ??= keptNotice(this.threadId);
+    this.giveBack();
     await this.settle(ending);
   }
 
   async send(said: string): Promise<void> {
     if (this.phase !== 'idle' || this.records.waits.questions.length > 0 || said === '') return;
     this.alone = 0;
-    this.agent.addMessage({ id: randomUUID(), role: 'user', content: said });
-    await this.turn(said);
+    this.unsent = { id: randomUUID(), text: said };
+    this.player.agent.addMessage({ id: this.unsent.id, role: 'user', content: said });
+    await this.turn();
   }
 
   /** Asks again from the last thing that was said. After a refused answer the thread is read again. */
   async retry(): Promise<void> {
     if (this.phase !== 'idle') return;
     this.alone = 0;
-    if (this.records.waits.questions.length > 0 || this.agent.messages.length === 0) return this.open();
-    this.agent.setMessages(untilLastInput(this.agent.messages));
+    if (this.records.waits.questions.length > 0 || this.player.agent.messages.length === 0) return this.open();
+    this.player.agent.setMessages(untilLastInput(this.player.agent.messages));
     await this.turn();
   }
 
@@ -133,20 +133,20 @@ export class Thread {
     if (this.phase !== 'running' || this.isStopping) return;
     this.isStopping = true;
     this.painter.paint();
-    const { runId } = this;
-    await cancelRun(runId, this.threadId).catch(() => this.agent.abortRun());
-    setTimeout(() => this.phase === 'running' && this.runId === runId && this.agent.abortRun(), 5000);
+    const { runId } = this.player;
+    await cancelRun(runId, this.threadId).catch(() => this.player.agent.abortRun());
+    setTimeout(() => this.phase === 'running' && this.player.runId === runId && this.player.agent.abortRun(), 5000);
   }
 
   /** Replaces keys of the shared state. A thread that does not exist yet gets them with its first run. */
   async editState(delta: JsonObject): Promise<void> {
-    let state: Json = { ...(isObject(this.agent.state) ? this.agent.state : {}), ...delta };
+    let state: Json = { ...(isObject(this.player.agent.state) ? this.player.agent.state : {}), ...delta };
     try {
       state = await patchState(this.threadId, delta);
     } catch (error) {
       if (asApiError(error).status !== 404) throw error;
     }
-    this.agent.setState(state);
+    this.player.agent.setState(state);
     this.records.settle(state, 'edited here');
     this.painter.paint();
   }
@@ -161,17 +161,23 @@ export class Thread {
     this.painter.paint();
   }
 
-  private turn(said?: string): Promise<void> {
-    return this.run('turn', undefined, said);
+  /** What the server did not take, and does not have, goes back to where it was written. */
+  private giveBack(): void {
+    const { unsent } = this;
+    this.unsent = undefined;
+    if (unsent !== undefined && !this.player.agent.messages.some(({ id }) => id === unsent.id)) this.returned = unsent.text;
   }
 
-  private async run(mode: Mode, resume?: ResumeEntry[], said?: string): Promise<void> {
+  private turn(): Promise<void> {
+    return this.run('turn');
+  }
+
+  private async run(mode: Mode, resume?: ResumeEntry[]): Promise<void> {
     this.phase = 'running';
     this.setNotice(undefined);
     const ending = await this.play(mode, randomUUID(), resume);
     if (ending.as === 'refused' && ending.error.status === 409) {
-      // The thread is not where the page thought it was: look, and give back what was typed.
-      this.returned = said;
+      // The thread is not where the page thought it was: look.
       this.phase = 'idle';
       await this.open();
       if (this.notice === undefined && this.phase === 'idle') this.setNotice(refused(ending.error));
@@ -182,73 +188,25 @@ export class Thread {
 
   private async join(runId: string): Promise<void> {
     this.phase = 'running';
-    this.runId = runId;
     await this.settle(await this.play('join', runId));
   }
 
-  /** Plays one stream to its end, whatever that is. */
-  private async play(mode: Mode, runId: string, resume?: ResumeEntry[]): Promise<Ending> {
-    this.runId = runId;
+  private play(mode: Mode, runId: string, resume?: ResumeEntry[]): Promise<Ending> {
     this.isStopping = false;
-    this.seen = 0;
-    let ending: Ending = { as: 'cut' };
-    const take = (taken: Ending) => (ending = taken);
-    if (mode === 'turn' || mode === 'private') this.records.spans.reset(performance.now());
     this.painter.paint();
-    this.agent.next(mode, mode === 'join' ? address(eventsPath(runId, this.threadId)) : '');
-    try {
-      // Opening does not wait for the agent's description: a run under way has to be joined soon.
-      const tools = mode === 'turn' || mode === 'private' ? offered(await this.serverTools) : [];
-      await this.agent.runAgent({ runId, tools, ...(resume && { resume }) }, this.subscriber(mode, take));
-    } catch (error) {
-      take({ as: 'refused', error: asApiError(error) });
-    }
-    return ending;
-  }
-
-  private subscriber(mode: Mode, take: (ending: Ending) => void): AgentSubscriber {
-    return {
-      onEvent: ({ event, state }) => this.fold(event as unknown as WireEvent, state, mode),
-      onStateChanged: ({ state }) => {
-        this.records.settle(state as Json, mode === 'open' ? 'opened' : 'run');
-        this.painter.paint();
-      },
-      onMessagesChanged: () => this.painter.paint(),
-      onRunFinishedEvent: ({ event, messages }) => {
-        const outcome: unknown = event.outcome;
-        take({ as: isObject(outcome) && outcome['type'] === 'cancelled' ? 'cancelled' : 'finished' });
-        this.records.waits.finish(event, messages);
-      },
-      onRunErrorEvent: ({ event }) => {
-        if (event.code === 'abort') return take({ as: 'cancelled' });
-        this.setNotice(failed(event.message, event.code ?? ''));
-        take({ as: 'failed' });
-      },
-      onRunFailed: ({ error }) => {
-        take({ as: 'refused', error: asApiError(error) });
-        // Said on the page; the console has nothing to add.
-        return { stopPropagation: true } as AgentStateMutation;
-      },
-    };
-  }
-
-  private fold(event: WireEvent, state: Json, mode: Mode): void {
-    this.seen += 1;
-    if (event.type === 'RUN_STARTED') {
-      this.answers.clear();
-      this.liveness.isBack();
-    }
-    this.records.fold(event, state, mode);
-    this.painter.paint();
+    return this.player.play(mode, runId, resume);
   }
 
   /** Decides what comes after a stream's end. */
   private async settle(ending: Ending): Promise<void> {
     if (this.isDisposed) return;
-    if (ending.as === 'cut' || (ending.as === 'refused' && ending.error.isAway)) return this.recover();
+    if (ending.as === 'cut' || (ending.as === 'refused' && ending.error.isAway)) {
+      return this.recover(ending.as === 'refused' && ending.error.code === 'run_elsewhere');
+    }
     this.phase = 'idle';
     this.needsToken = ending.as === 'refused' && ending.error.status === 401;
     if (ending.as === 'cancelled') this.setNotice(CANCELLED);
+    if (ending.as === 'failed') this.setNotice(ending.notice);
     if (ending.as === 'refused' && !this.needsToken) this.setNotice(refused(ending.error));
     const isAlone = ending.as === 'finished' && this.runCallsAlone();
     this.painter.paint();
@@ -272,20 +230,20 @@ export class Thread {
 
   private giveResult(toolCallId: string, result: Json): void {
     const content = typeof result === 'string' ? result : JSON.stringify(result);
-    this.agent.addMessage({ id: randomUUID(), role: 'tool', toolCallId, content });
+    this.player.agent.addMessage({ id: randomUUID(), role: 'tool', toolCallId, content });
     this.records.waits.calls = this.records.waits.calls.filter((call) => call.toolCallId !== toolCallId);
   }
 
   /** A stream was cut. Waits for the server and looks for the run; without it, reads the thread. */
-  private async recover(): Promise<void> {
+  private async recover(isElsewhere: boolean): Promise<void> {
     const wasRunning = this.phase === 'running';
-    this.fruitless = this.seen > 1 ? 0 : this.fruitless + 1;
+    this.fruitless = this.player.seen > 1 || isElsewhere ? 0 : this.fruitless + 1;
     this.liveness.isAway = true;
     this.painter.paint();
-    await this.liveness.untilBack(this.fruitless);
+    await this.liveness.untilBack(isElsewhere ? 2 : this.fruitless);
     if (this.isDisposed) return;
     if (wasRunning && this.fruitless <= FRUITLESS) {
-      const { runId } = this;
+      const { runId } = this.player;
       const ending = await this.play('join', runId);
       if (ending.as !== 'refused' || ending.error.status !== 404) return this.settle(ending);
     }
@@ -307,6 +265,7 @@ export class Thread {
   private setNotice(notice: Notice | undefined): void {
     this.notice = notice;
     keepNotice(this.threadId, notice);
+    this.painter.paint();
   }
 
   private view(): View {
@@ -315,7 +274,7 @@ export class Thread {
       phase: this.phase,
       isStopping: this.isStopping,
       isAway: this.liveness.isAway,
-      items: items(this.agent.messages),
+      items: items(this.player.agent.messages),
       questions: waits.questions,
       given: this.answers.given(),
       calls: waits.calls,
@@ -324,7 +283,7 @@ export class Thread {
       returned: this.returned,
       durations: durations.known,
       background: this.background,
-      state: this.agent.state as Json,
+      state: this.player.agent.state as Json,
       base: shared.base,
       predicted: shared.predicted,
       versions: shared.versions,
@@ -332,15 +291,8 @@ export class Thread {
       spans: spans.list,
       samples: spans.samples,
       usage: spans.usage,
-      sent: this.sent,
+      sent: this.player.sent,
       needsToken: this.needsToken,
     };
   }
-}
-
-function toolNames(described: Json | undefined): Set<string> {
-  const capabilities = isObject(described) && isObject(described['capabilities']) ? described['capabilities'] : {};
-  const tools = isObject(capabilities['tools']) ? capabilities['tools'] : {};
-  const listed = Array.isArray(tools['items']) ? tools['items'] : [];
-  return new Set(listed.filter(isObject).map((tool) => text(tool, 'name')));
 }

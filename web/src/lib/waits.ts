@@ -15,11 +15,14 @@ export class Waits {
   private announced = new Map<string, number | undefined>();
   private waiting: ExternalWait[] = [];
 
-  /** Forgets everything: a run begins. */
-  begin(): void {
-    this.questions = [];
-    this.calls = [];
-    this.external = [];
+  /** A stream begins. A run settles what was asked; one that only opens the thread (`isLook`) tells it
+   * again, and until then the cards stay, with what was typed into them. */
+  begin(isLook: boolean): void {
+    if (!isLook) {
+      this.questions = [];
+      this.calls = [];
+      this.external = [];
+    }
     this.announced.clear();
     this.waiting = [];
   }
@@ -39,6 +42,8 @@ export class Waits {
   finish(event: Finished, messages: readonly Message[]): void {
     const outcome: unknown = event.outcome;
     const open = unanswered(messages);
+    this.questions = [];
+    this.calls = [];
     this.external = this.waiting;
     if (isObject(outcome) && outcome['type'] === 'interrupt') {
       const { interrupts } = event.outcome as unknown as { interrupts: Parameters<typeof question>[0][] };
