@@ -11,12 +11,12 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use antiphon_protocol::{Event, EventType, Message, Replica, Verifier};
 use bytes::Bytes;
 use serde_json::Value;
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 pub use join::Joined;
 pub use reader::{Batch, Reader};
@@ -77,8 +77,8 @@ pub struct RunLog {
     inner: Mutex<Inner>,
     news: Notify,
     readers: AtomicUsize,
-    /// Cancelled when the last reader leaves before the end.
-    abandoned: Option<CancellationToken>,
+    /// Woken when the last reader leaves.
+    left: Notify,
 }
 
 struct Inner {
@@ -94,9 +94,9 @@ struct Inner {
 }
 
 impl RunLog {
-    /// An empty log. `abandoned` is cancelled when the last reader leaves before the run has ended.
+    /// An empty log.
     #[must_use]
-    pub fn new(run_id: impl Into<String>, abandoned: Option<CancellationToken>) -> Self {
+    pub fn new(run_id: impl Into<String>) -> Self {
         let inner = Inner {
             frames: VecDeque::new(),
             bytes: 0,
@@ -112,7 +112,7 @@ impl RunLog {
             inner: Mutex::new(inner),
             news: Notify::new(),
             readers: AtomicUsize::new(0),
-            abandoned,
+            left: Notify::new(),
         }
     }
 
@@ -120,7 +120,7 @@ impl RunLog {
     /// bind it.
     #[must_use]
     pub(crate) fn replay(run_id: impl Into<String>) -> Self {
-        let log = Self::new(run_id, None);
+        let log = Self::new(run_id);
         log.inner().verifier = None;
         log
     }
@@ -218,11 +218,19 @@ impl RunLog {
     }
 
     fn leave(&self) {
-        if self.readers.fetch_sub(1, Ordering::AcqRel) == 1
-            && let Some(abandoned) = &self.abandoned
-            && !self.has_ended()
-        {
-            abandoned.cancel();
+        if self.readers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.left.notify_one();
+        }
+    }
+
+    /// Ends once the last reader has left and none has come back within `grace`.
+    pub(crate) async fn abandoned(&self, grace: Duration) {
+        loop {
+            self.left.notified().await;
+            tokio::time::sleep(grace).await;
+            if self.readers() == 0 {
+                return;
+            }
         }
     }
 

@@ -9,7 +9,7 @@ const BATCH: usize = 256;
 
 /// Reads a run's log from some position to its end.
 ///
-/// Dropping it leaves the run; the last one to leave may cancel it (see [`RunLog::new`]).
+/// Dropping it leaves the run; an agent may cancel a run that nobody reads any more.
 #[derive(Debug)]
 pub struct Reader {
     log: Arc<RunLog>,

@@ -15,7 +15,7 @@ use super::intake::{Intake, Plan};
 use super::opening::run_started;
 use super::shared::SharedState;
 use super::{LEASE, PageTools, Purpose, Run};
-use crate::agent::{BuiltAgent, History, OnDisconnect};
+use crate::agent::{BuiltAgent, History};
 use crate::canonical;
 use crate::clock::{Clock, Ids, SystemClock, UniqueIds};
 use crate::context::Facts;
@@ -233,8 +233,7 @@ impl Runtime {
         input: RunAgentInput,
     ) -> store::Result<Run> {
         let cancel = CancellationToken::new();
-        let leaves = agent.on_disconnect() == OnDisconnect::Cancel;
-        let log = Arc::new(RunLog::new(&record.run_id, leaves.then(|| cancel.clone())));
+        let log = Arc::new(RunLog::new(&record.run_id));
         log.begin_with(plan.held_messages, plan.held_state);
         let page_tools = PageTools::new(&input.tools);
         let facts = Facts {

@@ -32,7 +32,7 @@ pub(crate) use decision::needs_approval;
 pub use recover::Recovered;
 pub use waits::{Delivered, Delivery};
 
-use crate::agent::{BuiltAgent, History};
+use crate::agent::{BuiltAgent, History, OnDisconnect};
 use crate::ask::Code;
 use crate::clock::{Clock, Ids};
 use crate::context::{Facts, RunContext, Scope};
@@ -48,6 +48,8 @@ use turn::{TurnWriter, Written};
 
 /// How long a lease lasts without a renewal.
 const LEASE: Duration = Duration::from_secs(30);
+/// How long a run without readers waits for one to come back: a short cut of the connection heals.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A run that was accepted: its input is stored, its thread is ours, nothing was sent yet.
 #[derive(Debug)]
@@ -142,10 +144,12 @@ impl Run {
         self.announce();
         let cancel = self.cancel.clone();
         let renewal = keep_lease(Arc::clone(&self.store), self.lease.clone());
+        let abandonment = abandoned(self.log(), self.agent.on_disconnect());
         let deadline = tokio::time::sleep(self.agent.settings.limits.time);
         let stopped = tokio::select! {
             biased;
             () = cancel.cancelled() => Some(Stopped::Cancelled),
+            () = abandonment => Some(Stopped::Cancelled),
             ended = AssertUnwindSafe(Box::pin(self.drive())).catch_unwind() => match ended {
                 Ok(Ok(Ended::Finished | Ended::Waiting)) => None,
                 Ok(Err(failure)) => Some(Stopped::Failed(failure)),
@@ -361,6 +365,14 @@ impl PageTools {
             true => Arc::clone(&agent.specs),
             false => agent.specs.iter().chain(&self.specs).cloned().collect(),
         }
+    }
+}
+
+/// Ends when nobody reads the run any more and its agent does not want it to go on then.
+async fn abandoned(log: Arc<RunLog>, policy: OnDisconnect) {
+    match policy {
+        OnDisconnect::Cancel => log.abandoned(GRACE).await,
+        OnDisconnect::Detach => std::future::pending().await,
     }
 }
 
