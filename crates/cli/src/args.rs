@@ -1,9 +1,11 @@
 //! Commands and their options.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use secrecy::SecretString;
 
 use crate::file::units::Time;
 
@@ -23,6 +25,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Serves built-in agents; needs no file, no key and no network.
     Demo(Demo),
+    /// Talks with an AG-UI agent.
+    Chat(Chat),
     /// Checks an agent file and its surroundings, and says what to do about each finding.
     Doctor(Doctor),
     /// Prints the JSON Schema of agent files, for editors.
@@ -75,6 +79,26 @@ pub(crate) struct Doctor {
     pub(crate) store: Option<String>,
 }
 
+/// The options of `chat`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Chat {
+    /// A server, whose default agent answers, or an agent of its own.
+    #[arg(default_value = "http://127.0.0.1:8888")]
+    pub(crate) url: String,
+    /// The agent of the server to talk to.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// The thread to go on with; a new one if absent.
+    #[arg(long, value_name = "ID")]
+    pub(crate) thread: Option<String>,
+    /// Your token, sent as `Authorization: Bearer`.
+    #[arg(long, value_name = "TOKEN", env = "ANTIPHON_TOKEN", hide_env_values = true, value_parser = secret)]
+    pub(crate) token: Option<SecretString>,
+    /// Prints the run's events as lines of JSON; the message comes from standard input.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Options of everything that serves.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Running {
@@ -93,6 +117,10 @@ pub(crate) enum LogFormat {
     Text,
     /// A JSON object on each line.
     Json,
+}
+
+fn secret(text: &str) -> Result<SecretString, Infallible> {
+    Ok(text.into())
 }
 
 fn duration(text: &str) -> Result<Duration, &'static str> {

@@ -23,6 +23,8 @@ pub(crate) enum Code {
     Failed,
     /// It was used wrongly, or its file is invalid.
     Usage,
+    /// It ended waiting for a person.
+    Waiting,
     /// A server could not be reached.
     Unreachable,
 }
@@ -51,6 +53,22 @@ impl Failure {
         }
     }
 
+    /// A server could not be reached.
+    pub(crate) fn unreachable(message: impl Into<String>) -> Self {
+        Self {
+            code: Code::Unreachable,
+            message: message.into(),
+        }
+    }
+
+    /// It ended waiting for a person.
+    pub(crate) fn waiting(message: impl Into<String>) -> Self {
+        Self {
+            code: Code::Waiting,
+            message: message.into(),
+        }
+    }
+
     pub(crate) fn code(&self) -> Code {
         self.code
     }
@@ -73,6 +91,7 @@ impl From<Code> for ExitCode {
         Self::from(match code {
             Code::Failed => 1,
             Code::Usage => 2,
+            Code::Waiting => 3,
             Code::Unreachable => 4,
         })
     }

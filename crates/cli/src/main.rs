@@ -5,6 +5,7 @@
 
 mod agents;
 mod args;
+mod chat;
 mod demo;
 mod doctor;
 mod failure;
@@ -47,6 +48,7 @@ fn run(command: Command) -> Result<Ended, Failure> {
             logging::start(demo.running.log);
             runtime()?.block_on(demo::demo(demo))
         }
+        Command::Chat(chat) => runtime()?.block_on(chat::chat(chat)),
         Command::Doctor(doctor) => runtime()?.block_on(doctor::doctor(doctor)),
         Command::Schema => schema::print(),
     }

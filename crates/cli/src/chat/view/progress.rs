@@ -1,0 +1,83 @@
+//! The line that says what a run is at, while it says nothing else.
+
+use std::time::{Duration, Instant};
+
+use antiphon_client::Event;
+
+use super::calls::seconds;
+
+/// How long a frame of the spinner stays.
+const FRAME: Duration = Duration::from_millis(100);
+const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// What a run is at.
+#[derive(Debug)]
+pub(super) struct Progress {
+    began: Instant,
+    at: String,
+    /// Calls whose arguments are arriving: what changes the state meanwhile is a prediction.
+    writing: usize,
+    /// Bytes of arguments of the call under way.
+    bytes: usize,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            began: Instant::now(),
+            at: "waiting".to_owned(),
+            writing: 0,
+            bytes: 0,
+        }
+    }
+}
+
+impl Progress {
+    pub(super) fn event(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted(_) => "thinking".clone_into(&mut self.at),
+            Event::ToolCallStart(start) => {
+                self.writing += 1;
+                self.bytes = 0;
+                self.at = format!("writing {}", start.tool_call_name);
+            }
+            Event::ToolCallArgs(args) => self.bytes += args.delta.len(),
+            Event::ToolCallEnd(_) => {
+                self.writing = self.writing.saturating_sub(1);
+                "running tools".clone_into(&mut self.at);
+            }
+            Event::ToolCallResult(_) => "thinking".clone_into(&mut self.at),
+            Event::StateDelta(delta) => {
+                let what = if self.writing > 0 {
+                    "predicted state"
+                } else {
+                    "state"
+                };
+                if let Some(change) = delta.delta.last() {
+                    self.at = format!("{what} {}", change.path());
+                }
+            }
+            Event::StepStarted(step) => self.at = format!("step {}", step.step_name),
+            _ => {}
+        }
+    }
+
+    /// The line as it looks now.
+    pub(super) fn line(&self) -> String {
+        let passed = self.began.elapsed();
+        let number = passed.as_millis() / FRAME.as_millis();
+        let frame = FRAMES
+            .get((number % FRAMES.len() as u128) as usize)
+            .unwrap_or(&"");
+        let bytes = match self.bytes {
+            0 => String::new(),
+            bytes if self.writing > 0 => format!(", {bytes} bytes"),
+            _ => String::new(),
+        };
+        format!(
+            "{frame} {}{bytes} · {} · Ctrl-C stops",
+            self.at,
+            seconds(passed)
+        )
+    }
+}
