@@ -5,7 +5,9 @@
 mod access;
 mod answers;
 mod edge;
+mod identity;
 mod leaving;
+mod operation;
 mod rejoin;
 mod responses;
 mod runs;
@@ -13,4 +15,5 @@ mod sessions;
 mod shutdown;
 mod streams;
 mod support;
+mod two_users;
 mod waits;

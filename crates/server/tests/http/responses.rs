@@ -9,6 +9,7 @@ use antiphon_agent::{Agent, Approval, History, Limits, OnDisconnect};
 use antiphon_server::Server;
 use serde_json::{Value, json};
 
+use crate::support::client::kinds;
 use crate::support::model::{Parrot, puppet};
 use crate::support::script::{Effects, desk};
 use crate::support::{Running, agent, input, until};
@@ -190,10 +191,10 @@ async fn a_streamed_turn_tells_itself_in_order() {
     assert_eq!(answer.header("cache-control"), "no-cache, no-transform");
     assert_eq!(answer.header("x-accel-buffering"), "no");
     let events = answer.events().await;
-    let mut kinds: Vec<&str> = events.iter().map(|event| event.kind()).collect();
-    kinds.dedup();
+    let mut told = kinds(&events);
+    told.dedup();
     assert_eq!(
-        kinds,
+        told,
         [
             "response.created",
             "response.thinking.delta",

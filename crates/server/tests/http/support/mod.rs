@@ -3,6 +3,7 @@
 
 pub(crate) mod client;
 pub(crate) mod model;
+pub(crate) mod provider;
 pub(crate) mod script;
 pub(crate) mod store;
 
