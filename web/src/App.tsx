@@ -6,6 +6,7 @@ import { Header } from './Header';
 import { Inspector } from './inspector/Inspector';
 import { placeHash } from './lib/route';
 import { rememberAgent } from './lib/memory';
+import { label } from './lib/visible';
 import { Threads } from './sidebar/Threads';
 import { Splash } from './ui/Splash';
 import { useAgents } from './useAgents';
@@ -39,6 +40,11 @@ function Page({ agentName, threadId, agents }: PageProps) {
     if (!isRunning) setRevision((count) => count + 1);
     else rememberAgent(threadId, agentName);
   }, [isRunning, threadId, agentName]);
+
+  const isAsked = view.questions.length + view.calls.length > 0;
+  useEffect(() => {
+    document.title = `${isAsked ? '(!) ' : ''}${label(agentName, 40)} – Antiphon`;
+  }, [agentName, isAsked]);
 
   return (
     <div className="app" data-threads={panels.threads} data-inspector={panels.inspector}>

@@ -1,6 +1,6 @@
 /* Which side panels are open, remembered. On a narrow screen a panel lies over the conversation and
  * begins closed. */
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { isObject } from './lib/json';
 import { recall, remember } from './lib/memory';
 
@@ -14,7 +14,8 @@ export interface Panels {
   narrow: (name: PanelName) => void;
 }
 
-const isNarrow = () => matchMedia('(max-width: 60rem)').matches;
+const NARROW = '(max-width: 60rem)';
+const isNarrow = () => matchMedia(NARROW).matches;
 
 function initial(): Record<PanelName, boolean> {
   if (isNarrow()) return { threads: false, inspector: false };
@@ -25,6 +26,12 @@ function initial(): Record<PanelName, boolean> {
 
 export function usePanels(): Panels {
   const [open, setOpen] = useState(initial);
+  useEffect(() => {
+    const query = matchMedia(NARROW);
+    const change = () => setOpen(initial());
+    query.addEventListener('change', change);
+    return () => query.removeEventListener('change', change);
+  }, []);
   const toggle = useCallback((name: PanelName) => {
     setOpen((before) => {
       const other: PanelName = name === 'threads' ? 'inspector' : 'threads';

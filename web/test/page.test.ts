@@ -5,7 +5,7 @@ import { curl, quoted } from '../src/lib/curl';
 import { ago, bytes, duration, remaining } from '../src/lib/format';
 import { placeHash, readPlace } from '../src/lib/route';
 import { fields, payload, valueOf } from '../src/lib/schema';
-import { offered, runAlone } from '../src/lib/tools';
+import { backgroundIn, offered, runAlone } from '../src/lib/tools';
 import { clip, exact, label, prose } from '../src/lib/visible';
 
 describe('curl', () => {
@@ -61,12 +61,18 @@ describe('tools of the page', () => {
   });
 
   test('answer arguments that they cannot use', () => {
-    const page = { setBackground: () => expect.unreachable() };
-    expect(runAlone('change_background', '{"background":"url(x)"}', page)).toMatchObject({ status: 'error' });
-    expect(runAlone('change_background', 'not json', page)).toMatchObject({ status: 'error' });
-    expect(runAlone('generate_task_steps', '{}', page)).toBeUndefined();
-    expect(runAlone('constructor', '{}', page)).toBeUndefined();
+    expect(runAlone('change_background', '{"background":"url(x)"}')).toMatchObject({ status: 'error' });
+    expect(runAlone('change_background', 'not json')).toMatchObject({ status: 'error' });
+    expect(runAlone('generate_task_steps', '{}')).toBeUndefined();
+    expect(runAlone('constructor', '{}')).toBeUndefined();
+    expect(runAlone('change_background', '{"background":"teal"}')).toMatchObject({ status: 'success' });
   });
+});
+
+test('the background is the last one that was answered', () => {
+  const change = (background: string, result: string | undefined) => ({ kind: 'tool' as const, id: background, name: 'change_background', arguments: JSON.stringify({ background }), result, error: undefined });
+  expect(backgroundIn([change('teal', 'done'), change('url(x)', 'done'), change('red', undefined)])).toBe('teal');
+  expect(backgroundIn([])).toBeUndefined();
 });
 
 describe('a form', () => {

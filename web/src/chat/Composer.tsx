@@ -1,6 +1,6 @@
 /* Where the person writes. Enter sends, Shift+Enter begins a line; while a question is open it sends
  * nothing, so that no key meant for a message can answer the question. */
-import { useRef, type KeyboardEvent } from 'react';
+import { useEffect, useRef, type KeyboardEvent } from 'react';
 import type { View } from '../lib/view';
 import { Icon } from '../ui/Icon';
 
@@ -15,6 +15,10 @@ interface Props {
 export function Composer({ draft, onDraft, view, onSend, onStop }: Props) {
   const { phase, questions, calls, external, isAway, isStopping } = view;
   const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    // Where there is a real keyboard one can begin to type at once.
+    if (matchMedia('(hover: hover)').matches) area.current?.focus();
+  }, []);
   const isAsked = questions.length + calls.length > 0;
   const maySend = phase === 'idle' && !isAsked && !isAway && draft.trim() !== '';
   const hint = isAway

@@ -7,11 +7,11 @@ import { clip, exact, label } from '../lib/visible';
 const SIGNS = { add: '+', remove: '−', replace: '±' };
 const WORDS = { add: 'added', remove: 'removed', replace: 'changed' };
 
-export function Differences({ before, after, isPredicted }: { before: Json; after: Json; isPredicted: boolean }) {
+export function Differences({ before, after, words }: { before: Json; after: Json; words: string }) {
   const found = useMemo(() => diff(before, after), [before, after]);
   return (
     <>
-      <p className="note">{isPredicted ? 'What is predicted, against the state that is committed.' : 'The last committed change.'}</p>
+      <p className="note">{words}</p>
       {found.length === 0 ? (
         <p className="nothing">No difference.</p>
       ) : (

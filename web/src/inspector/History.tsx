@@ -20,18 +20,23 @@ export function History({ versions }: { versions: readonly Version[] }) {
           <li key={at}>
             <button type="button" aria-pressed={place === index} onClick={() => setChosen(place)}>
               <span>{cause}</span>
-              <span className="tag">{diff(versions[place - 1]?.state ?? {}, state).length} changes</span>
-              <span className="tag time">+{duration(at - start)}</span>
+              <span className="tag">{changes(diff(versions[place - 1]?.state ?? {}, state).length)}</span>
+              <span className="tag time">{place === 0 ? 'first' : `+${duration(at - start)}`}</span>
             </button>
           </li>
         )).reverse()}
       </ol>
       {version !== undefined && (
         <>
-          <Differences before={before} after={version.state} isPredicted={false} />
+          <Differences before={before} after={version.state} words="What this commit changed:" />
+          <p className="note">The state after it:</p>
           <Tree value={version.state} />
         </>
       )}
     </div>
   );
+}
+
+function changes(count: number): string {
+  return `${count} ${count === 1 ? 'change' : 'changes'}`;
 }

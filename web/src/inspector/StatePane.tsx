@@ -31,7 +31,7 @@ export function StatePane({ thread, view }: { thread: Thread; view: View }) {
         <Copy what="the state" text={() => JSON.stringify(state, null, 2)} />
       </div>
       {mode === 'Tree' && (isNothing ? <p className="nothing">The shared state is empty. Agents fill it, and what you change here they see.</p> : <Tree value={state as Json} predicted={predicted} />)}
-      {mode === 'Diff' && <Differences before={base} after={state} isPredicted={predicted.size > 0} />}
+      {mode === 'Diff' && <Differences before={base} after={state} words={predicted.size > 0 ? 'What is predicted, against the state that is committed.' : 'What the last commit changed.'} />}
       {mode === 'History' && <History versions={versions} />}
       {mode === 'Edit' && <StateEditor thread={thread} state={state} isIdle={view.phase === 'idle'} onDone={() => setMode('Tree')} />}
     </>

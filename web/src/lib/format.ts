@@ -3,6 +3,7 @@
 /** Milliseconds as `0.4 ms`, `12 ms`, `1.25 s`, `3 min 5 s`. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms) || ms < 0) return '–';
+  if (ms < 0.05) return '< 0.1 ms';
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;

@@ -11,7 +11,7 @@ import { CANCELLED, CUT, ENDLESS, keepNotice, keptNotice, refused, type Notice }
 import { Painter } from './painter';
 import { Player, type Ending } from './player';
 import { Records } from './records';
-import { runAlone } from './tools';
+import { backgroundIn, runAlone } from './tools';
 import type { View } from './view';
 
 /** Times that a run is joined again although nothing new came of it. */
@@ -37,7 +37,6 @@ export class Thread {
   /** What was said last, until a run has taken it. */
   private unsent: { id: string; text: string } | undefined;
   private needsToken = false;
-  private background: string | undefined;
 
   constructor(agentName: string, threadId: string) {
     this.threadId = threadId;
@@ -220,7 +219,7 @@ export class Thread {
   private runCallsAlone(): boolean {
     let count = 0;
     for (const { toolCallId, name, arguments: args } of this.records.waits.calls) {
-      const result = runAlone(name, args, { setBackground: (background) => (this.background = background) });
+      const result = runAlone(name, args);
       if (result === undefined) continue;
       this.giveResult(toolCallId, result);
       count += 1;
@@ -270,11 +269,12 @@ export class Thread {
 
   private view(): View {
     const { shared, spans, waits, log, durations } = this.records;
+    const shown = items(this.player.agent.messages);
     return {
       phase: this.phase,
       isStopping: this.isStopping,
       isAway: this.liveness.isAway,
-      items: items(this.player.agent.messages),
+      items: shown,
       questions: waits.questions,
       given: this.answers.given(),
       calls: waits.calls,
@@ -282,7 +282,7 @@ export class Thread {
       notice: this.notice,
       returned: this.returned,
       durations: durations.known,
-      background: this.background,
+      background: backgroundIn(shown),
       state: this.player.agent.state as Json,
       base: shared.base,
       predicted: shared.predicted,

@@ -1,15 +1,12 @@
 /* Tools that the page offers to agents and runs by itself: one changes the page, two show something. */
 import type { Tool } from '@ag-ui/client';
+import type { Item } from './items';
 import { isObject, readJson, type Json, type JsonObject } from './json';
 import { backgroundOf } from './background';
 
 export interface PageTool extends Tool {
   /** Runs with the call's arguments. Absent where the person answers through a card. */
-  run?: (args: JsonObject, page: PageActions) => Json;
-}
-
-export interface PageActions {
-  setBackground: (background: string) => void;
+  run?: (args: JsonObject) => Json;
 }
 
 const step = {
@@ -31,12 +28,10 @@ export const PAGE_TOOLS: readonly PageTool[] = [
       properties: { background: { type: 'string', description: 'A CSS color or gradient' } },
       required: ['background'],
     },
-    run(args, page) {
-      const background = backgroundOf(args['background']);
-      if (background === undefined) return { status: 'error', message: 'The background must be a CSS color or a CSS gradient.' };
-      page.setBackground(background);
-      return { status: 'success', message: 'The background was changed.' };
-    },
+    run: (args) =>
+      backgroundOf(args['background']) === undefined
+        ? { status: 'error', message: 'The background must be a CSS color or a CSS gradient.' }
+        : { status: 'success', message: 'The background was changed.' },
   },
   {
     name: 'generate_task_steps',
@@ -66,9 +61,20 @@ export function offered(serverTools: ReadonlySet<string>): Tool[] {
 }
 
 /** Runs a call if the page can do so alone. */
-export function runAlone(name: string, args: string, page: PageActions): Json | undefined {
+export function runAlone(name: string, args: string): Json | undefined {
   const tool = PAGE_TOOLS.find((known) => known.name === name);
   if (tool?.run === undefined) return undefined;
   const read = readJson(args === '' ? '{}' : args);
-  return isObject(read) ? tool.run(read, page) : { status: 'error', message: 'The arguments are not a JSON object.' };
+  return isObject(read) ? tool.run(read) : { status: 'error', message: 'The arguments are not a JSON object.' };
+}
+
+/** The background that the conversation has come to: the last one that was asked for and answered. It
+ * follows from the messages, so that a reload shows the same. */
+export function backgroundIn(items: readonly Item[]): string | undefined {
+  const isChange = (item: Item) => item.kind === 'tool' && item.name === 'change_background' && item.result !== undefined;
+  const backgrounds = items.filter(isChange).map((item) => {
+    const args = item.kind === 'tool' ? readJson(item.arguments) : undefined;
+    return isObject(args) ? backgroundOf(args['background']) : undefined;
+  });
+  return backgrounds.findLast((background) => background !== undefined);
 }
