@@ -312,7 +312,8 @@ impl Walk<'_> {
             None => self.bad(format!(
                 "TOOL_CALL_RESULT for {call:?}, a call the client has not seen"
             )),
-            Some(tool) if self.page.contains(&tool) => {
+            // Of a call that a person was asked about, the server says that it was declined.
+            Some(tool) if self.page.contains(&tool) && !self.asked_about(call) => {
                 self.bad(format!(
                     "the server answered the page's call {tool} {call:?}"
                 ));
@@ -328,6 +329,10 @@ impl Walk<'_> {
             self.bad(format!("second TOOL_CALL_RESULT for {call:?}"));
         }
         self.new_message(message, "result");
+    }
+
+    fn asked_about(&self, call: &str) -> bool {
+        self.memory.interrupts.values().any(|asked| asked == call)
     }
 
     fn finished(&mut self, event: &Event) {
