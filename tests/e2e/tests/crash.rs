@@ -92,7 +92,7 @@ struct Client {
 }
 
 /// The thing that every scenario calls.
-fn tool(change: Value) -> Value {
+fn tool(change: &Value) -> Value {
     let mut tool = json!({"name": "pay", "returns": "paid"});
     for (key, value) in change.as_object().into_iter().flatten() {
         tool[key] = value.clone();
@@ -465,27 +465,27 @@ async fn d4_a_plain_answer_survives_every_crash() -> Step {
 
 #[tokio::test]
 async fn d4_a_tool_runs_at_most_once_over_every_crash() -> Step {
-    everywhere(tool(json!({})), true, &FAILPOINTS, once).await
+    everywhere(tool(&json!({})), true, &FAILPOINTS, once).await
 }
 
 #[tokio::test]
 async fn d4_an_approved_call_runs_at_most_once_over_every_crash() -> Step {
-    everywhere(tool(json!({"approval": true})), true, &FAILPOINTS, once).await
+    everywhere(tool(&json!({"approval": true})), true, &FAILPOINTS, once).await
 }
 
 #[tokio::test]
 async fn d4_a_declined_call_never_runs_over_every_crash() -> Step {
-    everywhere(tool(json!({"approval": true})), false, &TURN, never).await
+    everywhere(tool(&json!({"approval": true})), false, &TURN, never).await
 }
 
 #[tokio::test]
 async fn d4_an_answer_of_the_page_survives_every_crash() -> Step {
-    everywhere(tool(json!({"kind": "client"})), true, &TURN, never).await
+    everywhere(tool(&json!({"kind": "client"})), true, &TURN, never).await
 }
 
 #[tokio::test]
 async fn d4_an_external_wait_survives_every_crash() -> Step {
-    let agent = tool(json!({"kind": "external_wait", "capability": "kyc.verify"}));
+    let agent = tool(&json!({"kind": "external_wait", "capability": "kyc.verify"}));
     everywhere(agent, true, &FAILPOINTS, once).await
 }
 
@@ -493,7 +493,7 @@ async fn d4_an_external_wait_survives_every_crash() -> Step {
 async fn d9_a_private_value_is_kept_by_no_crash() -> Step {
     let form = json!({"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]});
     let agent =
-        tool(json!({"kind": "private_input", "responseSchema": form, "model_sees": "stored"}));
+        tool(&json!({"kind": "private_input", "responseSchema": form, "model_sees": "stored"}));
     let secret = Secret::new(CANARY);
     everywhere(agent, true, &FAILPOINTS, |client| {
         let found = secret.found_in_files(client.play.stage.home.path());
@@ -508,7 +508,7 @@ async fn d9_a_private_value_is_kept_by_no_crash() -> Step {
 
 #[tokio::test]
 async fn d3_an_idempotent_call_runs_again_under_its_key() -> Step {
-    let agent = tool(json!({"idempotent": true, "approval": true}));
+    let agent = tool(&json!({"idempotent": true, "approval": true}));
     everywhere(agent, true, &FAILPOINTS, |client| {
         let executions = client.play.stage.provider.execution_count();
         let text = format!("{executions} executions after one crash");
@@ -524,7 +524,7 @@ async fn d3_an_idempotent_call_runs_again_under_its_key() -> Step {
 
 /// Dies in the middle of the call, says what became of it, and returns what the model heard.
 async fn cut(failpoint: &str, outcome: &'static str, executions: usize) -> Step<String> {
-    let mut client = Client::new(tool(json!({"approval": true})), failpoint).await?;
+    let mut client = Client::new(tool(&json!({"approval": true})), failpoint).await?;
     client.outcome = outcome;
     client.go().await?;
     client.play.check(

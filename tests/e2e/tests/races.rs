@@ -75,7 +75,7 @@ impl Arena {
     }
 
     /// A body for a thread.
-    fn body(&self, thread: &str, change: Value) -> Value {
+    fn body(&self, thread: &str, change: &Value) -> Value {
         let mut body = json!({
             "threadId": thread, "runId": self.play.new_run_id(), "protocolVersion": "1.0",
             "messages": [], "tools": [], "context": [], "forwardedProps": {},
@@ -88,9 +88,7 @@ impl Arena {
 
     /// The first message of a thread: its name.
     fn first(&self, thread: &str) -> Value {
-        self.body(
-            thread,
-            json!({"messages": [{"id": format!("u-{thread}"), "role": "user", "content": thread}]}),
+        self.body(thread, &json!({"messages": [{"id": format!("u-{thread}"), "role": "user", "content": thread}]}),
         )
     }
 
@@ -113,7 +111,7 @@ impl Arena {
     /// An answer to an interrupt, with nothing else.
     fn answer(&self, thread: &str, id: &str, payload: &Value) -> Value {
         let entry = json!({"interruptId": id, "status": "resolved", "payload": payload});
-        self.body(thread, json!({"resume": [entry]}))
+        self.body(thread, &json!({"resume": [entry]}))
     }
 
     /// Sends all bodies side by side.
@@ -160,7 +158,7 @@ impl Arena {
 
     /// The messages of a thread as two readers open it at once.
     async fn opened_twice(&self, thread: &str) -> Step<[Run; 2]> {
-        let bodies = vec![self.body(thread, json!({})), self.body(thread, json!({}))];
+        let bodies = vec![self.body(thread, &json!({})), self.body(thread, &json!({}))];
         let mut runs = self.race(bodies).await?.into_iter();
         match (runs.next(), runs.next()) {
             (Some(a), Some(b)) => Ok([a, b]),
@@ -343,7 +341,7 @@ async fn an_answer_may_come_while_the_run_that_asked_still_ends() -> Step {
         resumed.read_to("RUN_FINISHED").await?;
         let next = arena.body(
             &thread,
-            json!({"messages": [{"id": "n", "role": "user", "content": format!("{thread}-b")}]}),
+            &json!({"messages": [{"id": "n", "role": "user", "content": format!("{thread}-b")}]}),
         );
         let mut next = arena.play.start(&next).await?;
         next.read().await;
@@ -368,7 +366,7 @@ async fn c11_the_page_answers_many_times_at_once() -> Step {
             .unwrap_or_default();
         let bodies = (0..RACERS).map(|racer| {
             let answer = json!({"id": format!("t-{racer}"), "role": "tool", "toolCallId": call, "content": "ok"});
-            arena.body(&thread, json!({"messages": [answer]}))
+            arena.body(&thread, &json!({"messages": [answer]}))
         });
         let runs = arena.race(bodies.collect()).await?;
         let won = runs.iter().filter(|run| run.succeeded()).count();
