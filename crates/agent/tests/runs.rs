@@ -566,3 +566,56 @@ async fn bad_state_and_shadowing_tools_are_refused_before_anything_is_stored() {
         .unwrap();
     assert!(thread.is_none());
 }
+
+#[tokio::test]
+async fn a_client_that_renames_its_history_in_every_request_is_understood() {
+    let turns = vec![
+        calls(&[("c1", "paint", json!({}))]),
+        says("Painted."),
+        says("Bye."),
+    ];
+    let mut stage = Stage::new(|a| a.tools(Tool::client("paint")), turns);
+    let input = stage.user("paint");
+    stage.play(input).await.unwrap();
+    let renamed = |stage: &mut Stage, mark: &str| {
+        let mut input = stage.input();
+        for message in &mut input.messages {
+            message.set_id(format!("{}-{mark}", message.id()));
+        }
+        input
+    };
+    let mut input = renamed(&mut stage, "x");
+    let content = antiphon_protocol::Content::Text("done".into());
+    let result = antiphon_protocol::ToolMessage::new("tr", "c1", content);
+    input.messages.push(result.into());
+    let log = stage.accept(input).await.unwrap();
+    common::read(&log).await;
+    assert_eq!(
+        stage.asked(1),
+        ["user: paint", "assistant:  c1", "result c1: done"]
+    );
+    let mut input = renamed(&mut stage, "y");
+    let painted = antiphon_protocol::AssistantMessage::new("new");
+    input.messages.push(painted.into());
+    input.messages.push(common::user("fresh", "goodbye"));
+    let log = stage.accept(input).await.unwrap();
+    common::read(&log).await;
+    assert_eq!(
+        stage.asked(2).last().map(String::as_str),
+        Some("user: goodbye")
+    );
+    assert_eq!(stage.asked(2).len(), 5, "{:?}", stage.asked(2));
+}
+
+#[tokio::test]
+async fn a_resume_that_ends_in_a_known_message_does_not_go_back() {
+    let turns = vec![calls(&[("c1", "pay", json!({ "eur": 5 }))]), says("Paid.")];
+    let mut stage = Stage::new(|a| a.tools(pay()), turns);
+    let input = stage.user("pay");
+    let interrupts = stage.play(input).await.unwrap().interrupts();
+    let mut input = stage.resume(vec![entry(&interrupts[0].id, json!({ "approved": true }))]);
+    input.messages.truncate(1);
+    let log = stage.accept(input).await.unwrap();
+    common::read(&log).await;
+    assert_eq!(stage.thread().await.messages.len(), 4);
+}

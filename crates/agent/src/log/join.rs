@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use antiphon_protocol::{Event, MessagesSnapshot, StateSnapshot};
+use bytes::BytesMut;
 
 use super::{Frame, Reader, RunLog};
 
@@ -72,7 +73,7 @@ impl RunLog {
         events
             .iter()
             .enumerate()
-            .map(|(i, event)| Frame::encode(&self.run_id, position(i), event))
+            .map(|(i, event)| Frame::encode(&mut BytesMut::new(), &self.run_id, position(i), event))
             .collect()
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use antiphon_protocol::{Event, EventType, Message, Replica, Verifier};
-use bytes::Bytes;
+use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -23,6 +23,10 @@ pub use reader::{Batch, Reader};
 
 /// How many bytes of frames a log keeps for readers that are behind.
 const WINDOW_BYTES: usize = 4 << 20;
+/// How large the blocks are that frames are encoded into, in bytes.
+const BLOCK: usize = 16 << 10;
+/// A block with less room than this is given up for a new one.
+const BLOCK_LEFT: usize = 256;
 /// How many frames a log keeps for readers that are behind.
 const WINDOW_FRAMES: usize = 16_384;
 
@@ -50,22 +54,22 @@ impl Frame {
         self.sse.slice(self.json.0..self.json.1)
     }
 
-    fn encode(run_id: &str, sequence: u64, event: &Event) -> Self {
-        let mut sse = Vec::with_capacity(192);
-        sse.extend_from_slice(b"id: ");
-        sse.extend_from_slice(run_id.as_bytes());
-        sse.push(b':');
-        sse.extend_from_slice(sequence.to_string().as_bytes());
-        sse.push(b'\n');
-        sse.extend_from_slice(b"data: ");
-        let start = sse.len();
-        serde_json::to_writer(&mut sse, event).expect("maps with string keys are always JSON");
-        let json = (start, sse.len());
-        sse.extend_from_slice(b"\n\n");
+    /// Encodes an event into the block that the log's frames share.
+    fn encode(block: &mut BytesMut, run_id: &str, sequence: u64, event: &Event) -> Self {
+        const PROOF: &str = "maps with string keys are always JSON";
+        block.extend_from_slice(b"id: ");
+        block.extend_from_slice(run_id.as_bytes());
+        block.extend_from_slice(b":");
+        serde_json::to_writer(block.writer(), &sequence).expect(PROOF);
+        block.extend_from_slice(b"\ndata: ");
+        let start = block.len();
+        serde_json::to_writer(block.writer(), event).expect(PROOF);
+        let json = (start, block.len());
+        block.extend_from_slice(b"\n\n");
         Self {
             sequence,
             kind: event.kind(),
-            sse: sse.into(),
+            sse: block.split().freeze(),
             json,
         }
     }
@@ -82,6 +86,8 @@ pub struct RunLog {
 }
 
 struct Inner {
+    /// Where frames are encoded: many share one allocation.
+    block: BytesMut,
     frames: VecDeque<Frame>,
     bytes: usize,
     next: u64,
@@ -98,6 +104,7 @@ impl RunLog {
     #[must_use]
     pub fn new(run_id: impl Into<String>) -> Self {
         let inner = Inner {
+            block: BytesMut::new(),
             frames: VecDeque::new(),
             bytes: 0,
             next: 1,
@@ -148,7 +155,11 @@ impl RunLog {
         for warning in inner.replica.apply(&event) {
             tracing::error!(run = self.run_id, %warning, "an event does not apply to what the readers hold");
         }
-        let frame = Frame::encode(&self.run_id, inner.next, &event);
+        if inner.block.capacity() < BLOCK_LEFT {
+            inner.block = BytesMut::with_capacity(BLOCK);
+        }
+        let sequence = inner.next;
+        let frame = Frame::encode(&mut inner.block, &self.run_id, sequence, &event);
         inner.next += 1;
         inner.bytes += frame.sse.len();
         inner.frames.push_back(frame);

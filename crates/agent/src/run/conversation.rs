@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use antiphon_protocol::{AssistantMessage, FunctionCall, Message, ToolCall, ToolMessage};
+use antiphon_protocol::{AssistantMessage, Content, FunctionCall, Message, ToolCall, ToolMessage};
 use serde_json::{Value, json};
 
 use crate::store::{Call, Cut, StoredMessage};
@@ -110,6 +110,12 @@ impl Conversation {
                 }
             }
         }
+    }
+
+    /// Whether a person has said this in the thread.
+    pub(crate) fn has_said(&self, content: &Content) -> bool {
+        let said = |stored: &StoredMessage| matches!(&stored.message, Message::User(m) if m.content == *content);
+        self.messages.iter().any(said)
     }
 
     /// The ids of all calls.

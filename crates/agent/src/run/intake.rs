@@ -120,7 +120,11 @@ impl Intake<'_> {
     ) -> Result<Plan, Refusal> {
         let sent = std::mem::take(&mut input.messages);
         let opens = sent.is_empty() && input.resume.is_empty();
-        let (mut conversation, news) = self.conversation(&thread, sent)?;
+        let (mut conversation, mut news) = self.conversation(&thread, sent)?;
+        if !input.resume.is_empty() {
+            // An answer goes on where the thread stopped; it never goes back.
+            news.again = None;
+        }
         let taken = self.answers(&thread, &conversation, &news, input).await?;
         let brings_new = !news.users.is_empty() || news.again.is_some();
         if taken.repeats && taken.answered.is_empty() && !brings_new {
@@ -291,12 +295,17 @@ impl Intake<'_> {
 
 /// What of the client's list the thread does not have. Everything else that differs is not taken:
 /// the stored thread is the truth, and only a person's own words may change it.
+///
+/// Some clients make new ids for the whole history in every request. A user message that was answered
+/// already, in the same words, is known whatever its id.
 fn news(conversation: &Conversation, messages: Vec<Message>) -> Result<News, Refusal> {
     let mut news = News {
         sent: messages.len(),
         ..News::default()
     };
     let last = messages.len().saturating_sub(1);
+    let is_reply = |m: &Message| matches!(m, Message::Assistant(_) | Message::Tool(_));
+    let last_reply = messages.iter().rposition(is_reply).unwrap_or(0);
     for (index, message) in messages.into_iter().enumerate() {
         match (
             conversation
@@ -304,6 +313,14 @@ fn news(conversation: &Conversation, messages: Vec<Message>) -> Result<News, Ref
                 .map(|stored| &stored.message),
             message,
         ) {
+            (None, Message::User(message))
+                if index < last_reply && conversation.has_said(&message.content) =>
+            {
+                tracing::debug!(
+                    id = message.id,
+                    "an answered message came again under another id"
+                );
+            }
             (None, Message::User(message)) => {
                 if message.content.is_empty() {
                     let field = format!("messages[{index}].content");

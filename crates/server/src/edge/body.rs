@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::limits::{Limits, MAX_JSON_DEPTH};
 
 /// How long the rest of a refused body is still taken, so that the client gets to read the refusal.
-const LINGER: Duration = Duration::from_millis(500);
+const LINGER: Duration = Duration::from_secs(3);
 /// How much memory is set aside for a body on its sender's word.
 const TRUSTED_LENGTH: usize = 64 << 10;
 

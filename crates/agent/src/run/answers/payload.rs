@@ -30,7 +30,12 @@ impl Context<'_> {
             InteractionKind::ClientTool => self.client_result(interaction, &payload, field),
             InteractionKind::PrivateInput => {
                 let payload = decoded(payload);
-                self.check_answer_schema(interaction, &payload, field)?;
+                let fits = self.check_answer_schema(interaction, &payload, field);
+                // What is wrong may be the value itself: also a member's name comes from the person.
+                fits.map_err(|_| {
+                    let message = "the private input does not fit its form";
+                    Refusal::invalid("answer_unfit", field, message)
+                })?;
                 Ok(Decision::Private(PrivateValue::new(payload)))
             }
             InteractionKind::OutcomeUnknown => outcome(&decoded(payload), field),
