@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use antiphon::server::{Bound, Error, Server};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::sync::oneshot;
 
 use crate::failure::{Ended, Failure};
@@ -14,6 +15,7 @@ use crate::failure::{Ended, Failure};
 /// # Errors
 /// The address is taken, wrong, or open to others without authentication.
 pub(crate) async fn bind(server: Server, address: &str, remedy: &str) -> Result<Bound, Failure> {
+    forbid_core_dumps();
     server.bind(address).await.map_err(|error| match error {
         Error::PortTaken(port) => Failure::failed(format!(
             "can't listen on {address}: port {port} is taken by another program; choose one with --listen"
@@ -24,6 +26,17 @@ pub(crate) async fn bind(server: Server, address: &str, remedy: &str) -> Result<
         )),
         other => Failure::usage(other.to_string()),
     })
+}
+
+/// A core dump would hold what people entered in private.
+fn forbid_core_dumps() {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    if let Err(error) = setrlimit(Resource::Core, none) {
+        tracing::warn!(%error, "core dumps can't be forbidden");
+    }
 }
 
 /// Serves until a signal comes. A second signal ends it at once.
