@@ -6,6 +6,9 @@ use bytes::{Bytes, BytesMut};
 
 use crate::edge::accept::Binding;
 
+/// About as many bytes as a piece of text has as an event.
+const USUAL: usize = 160;
+
 /// Writes frames in one client's binding and dialect. In the usual case, SSE and 1.x, they are the
 /// log's own bytes.
 #[derive(Debug, Clone, Copy)]
@@ -20,10 +23,9 @@ impl Encoder {
         if let [frame] = frames {
             return self.one(frame);
         }
-        let pieces: Vec<Bytes> = frames.iter().map(|frame| self.one(frame)).collect();
-        let mut whole = BytesMut::with_capacity(pieces.iter().map(Bytes::len).sum());
-        for piece in &pieces {
-            whole.extend_from_slice(piece);
+        let mut whole = BytesMut::with_capacity(frames.len() * USUAL);
+        for frame in frames {
+            whole.extend_from_slice(&self.one(frame));
         }
         whole.freeze()
     }
