@@ -1,26 +1,22 @@
-// The page against the demo: shared state, and the tools that run in the page.
+// The page as the demo serves it, with each of its agents.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { comesTo, hears, isAccessible, launch, press, say, tab, talk, visit } from './support/browser.mjs';
-import { pageServer } from './support/page-server.mjs';
 import { demo } from './support/server.mjs';
 
 let server;
-let pages;
 let browser;
 before(async () => {
   server = await demo();
-  pages = await pageServer(server.origin);
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
-  await pages?.close();
   await server?.close();
 });
 
 const open = async (agent, options) => {
-  const visited = await visit(browser, `${pages.url}#/${agent}/t-${Math.random().toString(36).slice(2)}`, options);
+  const visited = await visit(browser, `${server.origin()}/#/${agent}/t-${Math.random().toString(36).slice(2)}`, options);
   await comesTo(visited.page);
   return visited;
 };
@@ -160,6 +156,101 @@ test('every tab of the inspector shows something, on the desktop and at 320 pixe
       assert.ok(wide <= 0, `${name} is ${wide} too wide at ${width}`);
     }
   }
+  wellBehaved();
+  await close();
+});
+
+test('an approval is given, and one is refused with other words for the agent', async () => {
+  const { page, wellBehaved, close } = await open('approval');
+  await say(page, 'Delete the customer');
+  await comesTo(page, 'Waiting for you');
+  await isAccessible(page);
+  await press(page, 'Approve');
+  await hears(page, 'The customer is deleted.');
+  await comesTo(page);
+  await say(page, 'And again');
+  await press(page, 'Decline');
+  await hears(page, 'I left the customer alone.');
+  wellBehaved();
+  await close();
+});
+
+test('three approvals are answered in any order, and one answer can be changed before they go out', async () => {
+  const { page, wellBehaved, close } = await open('approvals');
+  await say(page, 'Send the invitations');
+  await comesTo(page, 'Waiting for you');
+  assert.equal(await page.locator('.question').count(), 3);
+  const third = page.locator('.question', { hasText: 'everyone@example.com' }).first();
+  await page.waitForTimeout(700);
+  await third.getByRole('button', { name: 'Approve' }).click();
+  await page.waitForTimeout(700);
+  await third.getByRole('button', { name: 'Change' }).click();
+  await page.waitForTimeout(700);
+  await third.getByRole('button', { name: 'Decline' }).click();
+  await isAccessible(page);
+  await press(page, 'Approve', 0);
+  await press(page, 'Approve', 0);
+  await hears(page, 'That is what became of the mails.');
+  await comesTo(page);
+  wellBehaved();
+  await close();
+});
+
+test('a document that waits for its confirmation is marked as predicted, and a refusal takes it back', async () => {
+  const { page, wellBehaved, close } = await open('confirmation');
+  await say(page, 'Write about a walk');
+  await comesTo(page, 'Waiting for you');
+  assert.match(await page.locator('.tree').innerText(), /behind the mill/);
+  assert.ok((await page.locator('.tree .badge').count()) > 0);
+  await press(page, 'Decline');
+  await hears(page, 'I took the draft back.');
+  await comesTo(page);
+  assert.doesNotMatch(await page.locator('.pane').innerText(), /behind the mill/);
+  await say(page, 'Write about a walk');
+  await press(page, 'Approve');
+  await hears(page, 'The document is kept.');
+  assert.match(await page.locator('.tree').innerText(), /behind the mill/);
+  assert.equal(await page.locator('.tree .badge').count(), 0);
+  wellBehaved();
+  await close();
+});
+
+test('a token is asked for in a private form', async () => {
+  const { page, wellBehaved, close } = await open('private_token');
+  await say(page, 'Connect my account');
+  await comesTo(page, 'Waiting for you');
+  await isAccessible(page);
+  const input = page.locator('.question input').first();
+  assert.equal(await input.getAttribute('type'), 'password');
+  await input.fill('canary-token-of-the-demo');
+  await press(page, 'Send privately');
+  await hears(page, 'the token is stored');
+  assert.ok(!(await page.content()).includes('canary-token-of-the-demo'));
+  wellBehaved();
+  await close();
+});
+
+test('a verification goes on by itself, also after a reload', async () => {
+  const { page, wellBehaved, close } = await open('verification');
+  await say(page, 'Verify my identity');
+  await comesTo(page, 'Waiting for another system');
+  await isAccessible(page);
+  await page.reload();
+  await comesTo(page, 'Waiting for another system');
+  await hears(page, 'Your identity is verified.');
+  wellBehaved();
+  await close();
+});
+
+test('a reload while the recipe grows goes on with it', async () => {
+  const { page, wellBehaved, close } = await open('recipe');
+  await say(page, 'Create a carbonara recipe');
+  await page.locator('.tree .badge').first().waitFor();
+  await page.reload();
+  await comesTo(page, 'Running…');
+  await hears(page, 'Here\'s your recipe!');
+  await comesTo(page);
+  assert.match(await page.locator('.tree').innerText(), /Pecorino Romano/);
   wellBehaved();
   await close();
 });

@@ -11,6 +11,11 @@ const IDEAS: Record<string, readonly string[]> = {
   agentic_generative_ui: ['Plan a trip to Mars in five steps'],
   shared_state: ['Create a recipe'],
   predictive_state_updates: ['Write a story about a lighthouse'],
+  approval: ['Delete the customer'],
+  approvals: ['Send the invitations'],
+  confirmation: ['Write about a walk along the river'],
+  private_token: ['Connect my account'],
+  verification: ['Verify my identity'],
   tool_based_generative_ui: ['Write me a haiku about the sea'],
 };
 
