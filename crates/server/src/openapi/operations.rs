@@ -119,7 +119,7 @@ const RUN: &[Answer] = &[
 const RESPONSE: &[Answer] = &[
     on(
         200,
-        "How the response stands now that its run has ended, or its events with `stream`.",
+        "How the response stands now that its run has ended. With `stream`, its events: response.created; response.text.delta, response.thinking.delta, response.tool_call, response.tool_result, response.state_delta, response.state_snapshot, response.agent_activity; then response.completed (after approval.requested, client_tool.requested or question.requested where it waits for the client), response.in_progress (where it waits for another system) or error.",
         JsonOrEvents("Response"),
     ),
     on(

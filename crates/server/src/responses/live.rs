@@ -50,7 +50,7 @@ pub(super) fn said(mut messages: Vec<Message>) -> Vec<Message> {
 /// not be stored is shown as its events told it.
 ///
 /// # Errors
-/// There is no such run, or the store is away.
+/// The store is away.
 pub(crate) async fn record(
     app: &App,
     user: &str,
