@@ -21,7 +21,7 @@ impl RunLog {
     /// Reads from the first event on.
     #[must_use]
     pub fn read(self: &Arc<Self>) -> Reader {
-        self.enter(1)
+        self.enter(self.first)
     }
 
     /// Joins after the frame with this sequence number, or at the present without one.
@@ -32,8 +32,9 @@ impl RunLog {
     #[must_use]
     pub fn join(self: &Arc<Self>, after: Option<u64>) -> Joined {
         let inner = self.inner();
-        let known =
-            after.filter(|after| *after > 0 && *after + 1 >= inner.first() && *after < inner.next);
+        let known = after.filter(|after| {
+            (self.first..inner.next).contains(after) && *after + 1 >= inner.first()
+        });
         let (prelude, next) = match known {
             Some(after) => (Vec::new(), after + 1),
             // The end itself is kept for the reader.

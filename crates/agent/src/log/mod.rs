@@ -78,6 +78,8 @@ impl Frame {
 /// The log of one run.
 pub struct RunLog {
     run_id: String,
+    /// The number of its first event.
+    first: u64,
     inner: Mutex<Inner>,
     news: Notify,
     readers: AtomicUsize,
@@ -100,14 +102,15 @@ struct Inner {
 }
 
 impl RunLog {
-    /// An empty log.
+    /// An empty log for the nth attempt of a run, from 1. Each attempt numbers its events from another
+    /// million on, so that a position in one is never taken for a position in another.
     #[must_use]
-    pub fn new(run_id: impl Into<String>) -> Self {
+    pub fn new(run_id: impl Into<String>, attempt: u32) -> Self {
         let inner = Inner {
             block: BytesMut::new(),
             frames: VecDeque::new(),
             bytes: 0,
-            next: 1,
+            next: first_of(attempt),
             replica: Replica::new(Vec::new(), Value::Object(serde_json::Map::new())),
             started: None,
             ended: false,
@@ -116,6 +119,7 @@ impl RunLog {
         };
         Self {
             run_id: run_id.into(),
+            first: first_of(attempt),
             inner: Mutex::new(inner),
             news: Notify::new(),
             readers: AtomicUsize::new(0),
@@ -127,7 +131,7 @@ impl RunLog {
     /// bind it.
     #[must_use]
     pub(crate) fn replay(run_id: impl Into<String>) -> Self {
-        let log = Self::new(run_id);
+        let log = Self::new(run_id, 1);
         log.inner().verifier = None;
         log
     }
@@ -249,6 +253,11 @@ impl RunLog {
         self.readers.fetch_add(1, Ordering::AcqRel);
         Reader::new(Arc::clone(self), next)
     }
+}
+
+/// The number of an attempt's first event.
+fn first_of(attempt: u32) -> u64 {
+    u64::from(attempt.saturating_sub(1)) * 1_000_000 + 1
 }
 
 impl Inner {

@@ -233,7 +233,7 @@ impl Runtime {
         input: RunAgentInput,
     ) -> store::Result<Run> {
         let cancel = CancellationToken::new();
-        let log = Arc::new(RunLog::new(&record.run_id));
+        let log = Arc::new(RunLog::new(&record.run_id, record.attempt));
         log.begin_with(plan.held_messages, plan.held_state);
         let page_tools = PageTools::new(&input.tools);
         let facts = Facts {
