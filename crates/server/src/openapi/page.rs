@@ -56,7 +56,7 @@ fn write_page(html: &mut String, document: &Value) -> fmt::Result {
          For programs: <a href=\"openapi.json\"><code>openapi.json</code></a>.</p>\n",
         title = Escaped(info["title"].as_str().unwrap_or_default()),
         version = Escaped(info["version"].as_str().unwrap_or_default()),
-        says = Escaped(info["description"].as_str().unwrap_or_default()),
+        says = Prose(info["description"].as_str().unwrap_or_default()),
     )?;
     for tag in TAGS {
         writeln!(html, "<h2>{tag}</h2>")?;
@@ -103,7 +103,7 @@ fn write_operation(html: &mut String, path: &str, method: &str, operation: &Valu
     }
     html.push_str("<p>Answers</p>\n<dl>\n");
     for (status, answer) in members(&operation["responses"]) {
-        let says = Escaped(answer["description"].as_str().unwrap_or_default());
+        let says = Prose(answer["description"].as_str().unwrap_or_default());
         write!(html, "<dt>{}</dt><dd>{says} ", Escaped(status))?;
         write_content(html, &answer["content"])?;
         html.push_str("</dd>\n");
@@ -118,12 +118,13 @@ fn write_parameters(html: &mut String, parameters: &[Value]) -> fmt::Result {
     }
     html.push_str("<p>Parameters</p>\n<dl>\n");
     for parameter in parameters {
-        let text = |member: &str| Escaped(parameter[member].as_str().unwrap_or_default());
+        let text = |member: &str| parameter[member].as_str().unwrap_or_default();
         let needed = match parameter["required"] == true {
             true => "required",
             false => "optional",
         };
-        let (name, place, says) = (text("name"), text("in"), text("description"));
+        let (name, place) = (Escaped(text("name")), Escaped(text("in")));
+        let says = Prose(text("description"));
         writeln!(
             html,
             "<dt>{name}</dt><dd>in the {place}, {needed}. {says}</dd>"
@@ -180,6 +181,22 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
+/// Text with code between backticks.
+struct Prose<'a>(&'a str);
+
+impl fmt::Display for Prose<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = self.0.split('`');
+        while let Some(words) = parts.next() {
+            write!(f, "{}", Escaped(words))?;
+            if let Some(code) = parts.next() {
+                write!(f, "<code>{}</code>", Escaped(code))?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// JSON in lines.
 struct Pretty<'a>(&'a Value);
 
@@ -208,12 +225,12 @@ mod tests {
     #[test]
     fn what_is_described_is_text_and_never_markup() {
         let document = json!({
-            "info": { "title": "<b>", "version": "1", "description": "a & 'b'" },
+            "info": { "title": "<b>", "version": "1", "description": "a & `'b'`" },
             "paths": {},
             "components": { "schemas": { "X": { "description": "</pre><script>" } } },
         });
         let html = render(&document);
-        assert!(html.contains("&lt;b&gt;") && html.contains("a &amp; &#39;b&#39;"));
+        assert!(html.contains("&lt;b&gt;") && html.contains("a &amp; <code>&#39;b&#39;</code>"));
         assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
     }
 
