@@ -573,3 +573,20 @@ fn expect(holds: bool, failpoint: &str, heard: &str) -> Step {
         Err(Stop::new(format!("{failpoint}: the model heard {heard:?}")))
     }
 }
+
+#[tokio::test]
+async fn c12_an_answer_that_was_taken_is_carried_out_after_a_crash() -> Step {
+    for (approves, executions) in [(true, 1), (false, 0)] {
+        for failpoint in ["accept.stored:2", "run.announced:2", "call.before:2"] {
+            let agent = tool(&json!({"approval": true}));
+            let mut client = Client::new(agent, failpoint).await?;
+            client.approves = approves;
+            client.go().await?;
+            let text = format!("{failpoint}: {} deaths", client.deaths);
+            client.play.check(client.deaths == 1, text);
+            client.play.expect_executions(executions);
+            client.end(1).await?;
+        }
+    }
+    Ok(())
+}

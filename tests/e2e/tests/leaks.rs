@@ -406,61 +406,71 @@ async fn v1_a_crash_of_the_server_writes_no_core() -> Step {
 
 // Keys, tokens, prompts --------------------------------------------------------------------
 
-#[tokio::test]
-async fn v4_keys_tokens_and_prompts_are_in_no_log() -> Step {
-    const KEY: &str = "sk-\"KEY\"-5d1f+provider";
-    const TOKEN: &str = "tok-USER-8e2a-carol-1234";
-    const WRONG: &str = "tok-WRONG-9f3b-mallory-55";
-    const PROMPT: &str = "PROMPT-a1b2-my-diary-entry";
-    const ARGUMENT: &str = "ARGUMENT-c3d4-of-the-call";
-    const REPLY: &str = "REPLY-e5f6-of-the-model-x";
-    let agent = json!({"model": {"api_key": KEY.replace('"', "")}, "tools": [{"name": "pay", "returns": "paid", "approval": true}]});
+const KEY: &str = "sk-KEY-5d1f+provider/x";
+const TOKEN: &str = "tok-USER-8e2a-carol-1234";
+const WRONG: &str = "tok-WRONG-9f3b-mallory-55";
+const PROMPT: &str = "PROMPT-a1b2-my-diary-entry";
+const ARGUMENT: &str = "ARGUMENT-c3d4-of-the-call";
+const REPLY: &str = "REPLY-e5f6-of-the-model-x";
+
+/// A run with a call, its approval, and a run that the provider refuses with the key in its words.
+async fn spoken() -> Step<(Play, Sinks)> {
+    let tool = json!({"name": "pay", "returns": "paid", "approval": true});
+    let agent = json!({"model": {"api_key": KEY}, "tools": [tool]});
     let top = json!({"auth": {"tokens": [{"token": TOKEN, "user": "carol"}]}});
     let mut play = Play::set(agent, tracing(top)).await?;
     play.headers = vec![bearer(TOKEN)];
     play.stage.provider.answer(|request| match request.number {
         1 => Reply::stream(calls(&[Call::new("c1", "pay", &json!({"to": ARGUMENT}))])),
         2 => Reply::stream(text(REPLY)),
-        // A provider that quotes the key in its refusal.
         _ => {
-            let key = request.headers.iter().find(|(name, _)| name == "authorization");
-            let body = json!({"error": {"message": format!("wrong key {key:?}"), "code": "invalid_api_key"}});
+            let message = format!("wrong key {:?}", request.headers);
+            let body = json!({"error": {"message": message, "code": "invalid_api_key"}});
             Reply::body(401, "application/json", body.to_string())
         }
     });
-    let mut sinks = Sinks { bytes: Vec::new() };
     let body = play.body(&json!({"messages": [{"id": "u1", "role": "user", "content": PROMPT}]}));
-    let run = play.post(&body).await?;
-    let open = run.interrupts().first().cloned().unwrap_or_default();
-    let entry =
-        json!({"interruptId": open["id"], "status": "resolved", "payload": {"approved": true}});
+    play.post(&body).await?;
+    let entry = play.entry_at(0, &json!({"approved": true}))?;
     let run = play.resume(&[entry]).await?;
     play.expect_success(&run, "the answer", Some(REPLY));
     let failed = play.say("and again").await?;
     play.check(failed.terminal() == Some("RUN_ERROR"), failed.ending());
+    let mut sinks = Sinks { bytes: Vec::new() };
     sinks.add_run("the run that the provider refused", &failed);
+    Ok((play, sinks))
+}
+
+#[tokio::test]
+async fn v4_keys_tokens_and_prompts_are_in_no_log() -> Step {
+    let (mut play, mut sinks) = spoken().await?;
+    let is_told = play.stage.provider.requests();
+    let is_told = is_told
+        .iter()
+        .all(|r| format!("{:?}", r.headers).contains(KEY));
+    play.check(is_told, "the model was not told its key");
     let (name, value) = bearer(WRONG);
-    let refused = play.request(&body).header(&name, &value);
+    let refused = Request::get("/sessions").header(&name, &value);
     let refused = play.stage.server.fetch(&refused).await?;
     play.check(refused.status == 401, format!("HTTP {}", refused.status));
     sinks.add("the refusal of a token", refused.body.to_vec());
-    for path in [
+    let open = [
         "/metrics",
         "/readyz",
         "/agents",
         "/agents/agent",
         "/openapi.json",
-    ] {
+    ];
+    for path in open {
         let answer = play.get(path).await?;
         sinks.add(format!("GET {path}"), answer.body.to_vec());
     }
     let log = play.stage.server.stderr();
     play.check(log.contains("TRACE"), "the log is not at the level trace");
     sinks.add("the log", log);
-    for secret in [&KEY.replace('"', ""), TOKEN, WRONG, PROMPT, ARGUMENT, REPLY] {
+    for secret in [KEY, TOKEN, WRONG, PROMPT, ARGUMENT, REPLY] {
         sinks.judge(&mut play, &Secret::new(secret));
     }
-    // The model itself is told its key, and no token.
     let mut asked = Sinks { bytes: Vec::new() };
     asked.add_model(&play);
     for secret in [TOKEN, WRONG] {

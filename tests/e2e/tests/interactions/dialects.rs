@@ -9,8 +9,8 @@ use antiphon_e2e::{
 use serde_json::{Value, json};
 
 use super::stage::{
-    alice, alice_on, asked, calls_for_go, entry, pay, payment, refused, resume, setting, told,
-    waiting,
+    INVALID, alice, alice_on, asked, calls_for_go, entry, pay, payment, refused, resume, setting,
+    told, waiting,
 };
 
 /// The pending call as clients repeat it.
@@ -101,14 +101,7 @@ async fn a_repeated_call_must_be_the_one_that_waits() -> Step {
         let body = resume(&play, &[entry(&play, 0, &json!({ "payload": payload }))]);
         // A call that says nothing contradicts nothing.
         if call.is_object() {
-            refused(
-                &mut play,
-                &call.to_string(),
-                &body,
-                400,
-                &["invalid_resume"],
-            )
-            .await?;
+            refused(&mut play, &call.to_string(), &body, INVALID).await?;
         }
     }
     play.expect_executions(0);
@@ -195,7 +188,7 @@ async fn a_member_in_both_spellings_must_mean_one_thing() -> Step {
     both["interrupt_id"] = json!("approval_unknown");
     let body = resume(&play, &[both]);
     let codes = ["invalid_input", "invalid_resume"];
-    refused(&mut play, "two ids in one entry", &body, 400, &codes).await?;
+    refused(&mut play, "two ids in one entry", &body, (400, &codes)).await?;
     play.expect_executions(0);
     play.end().await
 }

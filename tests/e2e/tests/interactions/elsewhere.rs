@@ -8,7 +8,10 @@ use antiphon_e2e::{
 };
 use serde_json::{Value, json};
 
-use super::stage::{alice, bearer, calls_for_go, pay, refused, refused_request, waiting};
+use super::stage::{
+    FORBIDDEN, NO_WAIT, NOBODY, NOT_FOUND, PENDING, SETTLED, alice, bearer, calls_for_go, pay,
+    refused, refused_request, waiting,
+};
 
 /// Alice's thread that waits for another system, and what it says of the wait.
 async fn waits() -> Step<(Play, Value)> {
@@ -46,12 +49,12 @@ async fn the_routes_that_settle_take_no_users_token() -> Step {
         for token in ["alice-token", "bob-token"] {
             let what = format!("{end} by {token}");
             let request = by(token, &path, body);
-            refused_request(&mut play, &what, &request, 403, &["forbidden"]).await?;
+            refused_request(&mut play, &what, &request, FORBIDDEN).await?;
         }
         let request = Request::post(&path, body);
-        refused_request(&mut play, end, &request, 401, &["unauthenticated"]).await?;
+        refused_request(&mut play, end, &request, NOBODY).await?;
         let request = by("no-such-token", &path, body);
-        refused_request(&mut play, end, &request, 401, &["unauthenticated"]).await?;
+        refused_request(&mut play, end, &request, NOBODY).await?;
     }
     for (path, body) in [
         (route(&wait, "complete"), json!({})),
@@ -68,14 +71,7 @@ async fn the_routes_that_settle_take_no_users_token() -> Step {
     }
     let path = "/external-waits/wait_unknown/complete";
     let request = by("worker-token", path, &done);
-    refused_request(
-        &mut play,
-        "an unknown wait",
-        &request,
-        404,
-        &["interaction_unknown"],
-    )
-    .await?;
+    refused_request(&mut play, "an unknown wait", &request, NO_WAIT).await?;
     completes(play, &wait).await
 }
 
@@ -121,28 +117,14 @@ async fn a_client_cannot_settle_what_another_system_does() -> Step {
         }
         let body = play.next_body(&[], &json!({"resume": [entry]}));
         let what = format!("a resume with {change}");
-        refused(
-            &mut play,
-            &what,
-            &body,
-            409,
-            &["interaction_pending", "interaction_unknown"],
-        )
-        .await?;
+        refused(&mut play, &what, &body, PENDING).await?;
     }
     let result =
         json!({"id": "t1", "role": "tool", "toolCallId": "c1", "content": "{\"level\":9}"});
     let body = play.next_body(&[result], &json!({}));
-    refused(
-        &mut play,
-        "a tool message",
-        &body,
-        409,
-        &["interaction_pending"],
-    )
-    .await?;
+    refused(&mut play, "a tool message", &body, PENDING).await?;
     let body = play.next_body(&[play.user("and now?")], &json!({}));
-    refused(&mut play, "new words", &body, 409, &["interaction_pending"]).await?;
+    refused(&mut play, "new words", &body, PENDING).await?;
     for (path, body) in [
         (
             format!("/approvals/{}", member(&wait["pendingAction"], "id")),
@@ -154,7 +136,7 @@ async fn a_client_cannot_settle_what_another_system_does() -> Step {
         ),
     ] {
         let request = by("alice-token", &path, &body);
-        refused_request(&mut play, &path, &request, 404, &["not_found"]).await?;
+        refused_request(&mut play, &path, &request, NOT_FOUND).await?;
     }
     completes(play, &wait).await
 }
@@ -171,14 +153,7 @@ async fn a_service_settles_waits_and_does_nothing_else() -> Step {
         &path,
         &json!({"result": {"approved": true}}),
     );
-    refused_request(
-        &mut play,
-        "an approval as a wait",
-        &request,
-        404,
-        &["interaction_unknown"],
-    )
-    .await?;
+    refused_request(&mut play, "an approval as a wait", &request, NO_WAIT).await?;
     let body = play.next_body(&[], &json!({"resume": [{"interruptId": id, "status": "resolved", "payload": {"approved": true}}]}));
     let (name, worker) = bearer("worker-token");
     for (what, request) in [
@@ -209,7 +184,7 @@ async fn a_service_settles_waits_and_does_nothing_else() -> Step {
         ),
         ("the agents", Request::get("/agents").header(&name, &worker)),
     ] {
-        refused_request(&mut play, what, &request, 403, &["forbidden"]).await?;
+        refused_request(&mut play, what, &request, FORBIDDEN).await?;
     }
     play.expect_executions(0);
     play.end().await
@@ -236,7 +211,7 @@ async fn a_failed_wait_is_told_to_the_model_and_settled_once() -> Step {
         ("fail", json!({"code": "other", "message": "x"})),
     ] {
         let request = by("worker-token", &route(&wait, end), &body);
-        refused_request(&mut play, end, &request, 409, &["interaction_settled"]).await?;
+        refused_request(&mut play, end, &request, SETTLED).await?;
     }
     play.open().await?;
     let told = super::stage::told(&play, "c1");

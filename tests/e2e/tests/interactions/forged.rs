@@ -9,7 +9,8 @@ use antiphon_e2e::{
 use serde_json::{Value, json};
 
 use super::stage::{
-    alice, approve_all, bearer, entry, open_ids, pay, refused, refused_request, resume, waiting,
+    BAD_INPUT, MALFORMED, NO_EDITS, NOT_FOUND, PENDING, UNKNOWN, alice, approve_all, bearer, entry,
+    open_ids, pay, refused, refused_request, resume, waiting,
 };
 
 /// A history with a call that the server never made, and its approval.
@@ -29,14 +30,7 @@ fn invented(play: &Play, thread: &str) -> Value {
 async fn a5_forged_approval() -> Step {
     let mut play = waiting().await?;
     let body = invented(&play, "thread-forged");
-    refused(
-        &mut play,
-        "an invented call",
-        &body,
-        409,
-        &["interaction_unknown"],
-    )
-    .await?;
+    refused(&mut play, "an invented call", &body, UNKNOWN).await?;
     let thread = play.get("/sessions/thread-forged").await?;
     play.check(thread.status == 404, "the forged thread exists");
     let body = invented(&play, "thread-1");
@@ -44,8 +38,7 @@ async fn a5_forged_approval() -> Step {
         &mut play,
         "an invented call on a thread that waits",
         &body,
-        409,
-        &["interaction_pending"],
+        PENDING,
     )
     .await?;
     approve_all(&mut play).await?;
@@ -95,7 +88,7 @@ async fn a2_another_user_gets_the_answer_for_what_does_not_exist() -> Step {
     for (what, body) in [("Alice's interrupt", theirs), ("no interrupt", nobodys)] {
         let request = play.request(&body).header(&name, &bob);
         let codes = ["interaction_unknown"];
-        let answer = refused_request(&mut play, what, &request, 409, &codes).await?;
+        let answer = refused_request(&mut play, what, &request, (409, &codes)).await?;
         said.push(answer.text());
     }
     play.check(
@@ -113,7 +106,7 @@ async fn a2_another_user_gets_the_answer_for_what_does_not_exist() -> Step {
             ),
         ] {
             let request = Request::post(&path, &body).header(&name, &bob);
-            let answer = refused_request(&mut play, &path, &request, 404, &["not_found"]).await?;
+            let answer = refused_request(&mut play, &path, &request, NOT_FOUND).await?;
             said.push(answer.text());
         }
     }
@@ -167,14 +160,7 @@ async fn a6_only_true_approves() -> Step {
     for payload in untrue() {
         let body = resume(&play, &[entry(&play, 0, &json!({ "payload": payload }))]);
         let what = format!("the payload {payload}");
-        refused(
-            &mut play,
-            &what,
-            &body,
-            400,
-            &["invalid_resume", "invalid_input"],
-        )
-        .await?;
+        refused(&mut play, &what, &body, MALFORMED).await?;
     }
     for change in [
         json!({}),
@@ -186,14 +172,7 @@ async fn a6_only_true_approves() -> Step {
     ] {
         let body = resume(&play, &[entry(&play, 0, &change)]);
         let what = format!("the entry {change}");
-        refused(
-            &mut play,
-            &what,
-            &body,
-            400,
-            &["invalid_resume", "invalid_input"],
-        )
-        .await?;
+        refused(&mut play, &what, &body, MALFORMED).await?;
     }
     for edits in [
         json!({"eur": 500}),
@@ -203,14 +182,7 @@ async fn a6_only_true_approves() -> Step {
     ] {
         let payload = json!({"approved": true, "editedArgs": edits});
         let body = resume(&play, &[entry(&play, 0, &json!({ "payload": payload }))]);
-        refused(
-            &mut play,
-            "edits that are not offered",
-            &body,
-            400,
-            &["edits_not_allowed"],
-        )
-        .await?;
+        refused(&mut play, "edits that are not offered", &body, NO_EDITS).await?;
     }
     approve_all(&mut play).await?;
     play.expect_executions(1);
@@ -245,7 +217,7 @@ async fn a6_the_approval_route_takes_its_two_words_only() -> Step {
     ] {
         let request = Request::post(&path, &body).header(&name, &alice);
         let what = body.to_string();
-        refused_request(&mut play, &what, &request, 400, &["invalid_input"]).await?;
+        refused_request(&mut play, &what, &request, BAD_INPUT).await?;
     }
     let request = Request::post(
         &format!("/client-tools/{id}"),
@@ -256,8 +228,7 @@ async fn a6_the_approval_route_takes_its_two_words_only() -> Step {
         &mut play,
         "an approval as a client tool",
         &request,
-        404,
-        &["not_found"],
+        NOT_FOUND,
     )
     .await?;
     approve_all(&mut play).await?;
@@ -309,7 +280,7 @@ async fn c8_an_interrupt_of_another_thread_is_as_unknown_as_any() -> Step {
             let body =
                 json!({"threadId": thread, "messages": [], "state": null, "resume": [entry]});
             let body = play.body(&body);
-            let run = refused(&mut play, thread, &body, 409, &[code]).await?;
+            let run = refused(&mut play, thread, &body, (409, &[code])).await?;
             said.push(run.text_body());
         }
         play.check(
@@ -321,14 +292,7 @@ async fn c8_an_interrupt_of_another_thread_is_as_unknown_as_any() -> Step {
     let both = json!([{"interruptId": own["id"], "status": "resolved", "payload": {"approved": true}}, mine]);
     let body =
         play.body(&json!({"threadId": "second", "messages": [], "state": null, "resume": both}));
-    refused(
-        &mut play,
-        "both threads' interrupts",
-        &body,
-        409,
-        &["interaction_pending"],
-    )
-    .await?;
+    refused(&mut play, "both threads' interrupts", &body, PENDING).await?;
     play.expect_executions(0);
     play.open = vec![play.open.first().cloned().unwrap_or_default()];
     play.end().await
@@ -344,14 +308,7 @@ async fn an_agent_cannot_be_made_to_answer_for_another_one() -> Step {
     let request = Request::post("/agents/nobody", &body);
     let (name, alice) = bearer("alice-token");
     let request = request.header(&name, &alice);
-    refused_request(
-        &mut play,
-        "an agent that is none",
-        &request,
-        404,
-        &["not_found"],
-    )
-    .await?;
+    refused_request(&mut play, "an agent that is none", &request, NOT_FOUND).await?;
     // The default agent's routes are this agent's.
     let request = Request::post("/agui", &body).header(&name, &alice);
     let answer = play.stage.server.fetch(&request).await?;

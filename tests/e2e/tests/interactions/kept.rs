@@ -11,8 +11,8 @@ use antiphon_e2e::{
 use serde_json::{Value, json};
 
 use super::stage::{
-    alice, alice_on, asked, bearer, calls_for_go, decisions, entry, open_ids, pay, payment,
-    refused, refused_request, resume, setting, told, waiting,
+    INVALID, PENDING, SETTLED, alice, alice_on, asked, bearer, calls_for_go, decisions, entry,
+    open_ids, pay, payment, refused, refused_request, resume, setting, told, waiting,
 };
 
 fn yes() -> Value {
@@ -29,8 +29,14 @@ async fn record(play: &Play) -> Step<Vec<Value>> {
     Ok(list(&play.get(&path).await?.json(), "decisions").to_vec())
 }
 
-#[tokio::test]
-async fn edited_arguments_replace_the_models_whole_and_are_recorded() -> Step {
+/// A yes with other arguments.
+fn edit(play: &Play, edits: &Value) -> Value {
+    let payload = json!({"approved": true, "editedArgs": edits});
+    resume(play, &[entry(play, 0, &json!({ "payload": payload }))])
+}
+
+/// Alice's thread with a payment that may be edited.
+async fn editable() -> Step<Play> {
     let mut tool = pay();
     tool["approval"] = json!({"edits": true});
     tool["parameters"]["additionalProperties"] = json!(false);
@@ -46,7 +52,12 @@ async fn edited_arguments_replace_the_models_whole_and_are_recorded() -> Step {
         .unwrap_or_default();
     let offered = schema["properties"]["editedArgs"]["properties"]["eur"].is_object();
     play.check(offered, format!("the question offers no edits: {schema}"));
-    let edit = |edits: Value| json!({"payload": {"approved": true, "editedArgs": edits}});
+    Ok(play)
+}
+
+#[tokio::test]
+async fn edited_arguments_replace_the_models_whole_and_are_recorded() -> Step {
+    let mut play = editable().await?;
     for edits in [
         json!({"eur": "7"}),
         json!({}),
@@ -55,17 +66,10 @@ async fn edited_arguments_replace_the_models_whole_and_are_recorded() -> Step {
         json!([7]),
         json!(null),
     ] {
-        let body = resume(&play, &[entry(&play, 0, &edit(edits.clone()))]);
-        refused(
-            &mut play,
-            &format!("the edits {edits}"),
-            &body,
-            400,
-            &["invalid_resume"],
-        )
-        .await?;
+        let body = edit(&play, &edits);
+        refused(&mut play, &format!("the edits {edits}"), &body, INVALID).await?;
     }
-    let body = resume(&play, &[entry(&play, 0, &edit(json!({"eur": 7})))]);
+    let body = edit(&play, &json!({"eur": 7}));
     let run = play.post(&body).await?;
     play.expect_success(&run, "the edited answer", Some("All set."));
     let executions = play.stage.provider.executions();
@@ -84,15 +88,8 @@ async fn edited_arguments_replace_the_models_whole_and_are_recorded() -> Step {
         executed.is_some_and(|d| d["outcome"] == "done"),
         format!("the record: {record:?}"),
     );
-    let body = resume(&play, &[entry(&play, 0, &edit(json!({"eur": 8})))]);
-    refused(
-        &mut play,
-        "other edits later",
-        &body,
-        409,
-        &["interaction_settled"],
-    )
-    .await?;
+    let body = edit(&play, &json!({"eur": 8}));
+    refused(&mut play, "other edits later", &body, SETTLED).await?;
     play.end().await
 }
 
@@ -135,14 +132,7 @@ async fn an_approval_of_a_pages_tool_takes_two_resumes() -> Step {
     play.check(!early, "the page is asked before the person");
     let result = json!({"id": "t1", "role": "tool", "toolCallId": "c1", "content": "printed"});
     let body = play.next_body(std::slice::from_ref(&result), &json!({}));
-    refused(
-        &mut play,
-        "a result before its approval",
-        &body,
-        409,
-        &["interaction_pending"],
-    )
-    .await?;
+    refused(&mut play, "a result before its approval", &body, PENDING).await?;
     let body = resume(&play, &[entry(&play, 0, &yes())]);
     let second = play.post(&body).await?;
     let asks = second
@@ -169,17 +159,11 @@ async fn an_approval_of_a_pages_tool_takes_two_resumes() -> Step {
     play.end().await
 }
 
-/// A turn with two predicting calls, answered with yes and no in this order.
-async fn confirmed(first: bool, same_key: bool) -> Step {
+/// An agent whose two tools write one key of the state each, once a person agrees.
+fn predicting() -> Value {
     let string = json!({"type": "string"});
     let tool = |name: &str| json!({"name": name, "returns": "written", "parameters": {"type": "object", "properties": {"text": string}}});
-    let second = if same_key {
-        "write_title"
-    } else {
-        "write_body"
-    };
-    let key = if same_key { "title" } else { "body" };
-    let agent = json!({
+    json!({
         "tools": [tool("write_title"), tool("write_body")],
         "state": {
             "schema": {"title": string, "body": string},
@@ -191,8 +175,17 @@ async fn confirmed(first: bool, same_key: bool) -> Step {
                 {"state_key": "body", "tool": "write_body", "tool_argument": "text"},
             ],
         },
-    });
-    let mut play = alice(agent).await?;
+    })
+}
+
+/// A turn with two predicting calls, answered with yes and no in this order.
+async fn confirmed(first: bool, same_key: bool) -> Step {
+    let (second, key) = if same_key {
+        ("write_title", "title")
+    } else {
+        ("write_body", "body")
+    };
+    let mut play = alice(predicting()).await?;
     let made = vec![
         Call::new("c1", "write_title", &json!({"text": "one"})),
         Call::new("c2", second, &json!({"text": "two"})),
@@ -257,7 +250,7 @@ async fn the_approval_route_answers_like_a_resume() -> Step {
         );
         let (name, alice) = bearer("alice-token");
         let other = request(contrary).header(&name, &alice);
-        refused_request(&mut play, contrary, &other, 409, &["interaction_settled"]).await?;
+        refused_request(&mut play, contrary, &other, SETTLED).await?;
         // The same by AG-UI is the same answer.
         let answer = if word == "approve" { yes() } else { no() };
         let body = resume(&play, &[entry(&play, 0, &answer)]);
@@ -279,14 +272,7 @@ async fn one_of_several_is_not_answered_alone_by_a_route() -> Step {
     let (name, alice) = bearer("alice-token");
     let request = Request::post(&format!("/approvals/{id}"), &json!({"decision": "approve"}));
     let request = request.header(&name, &alice);
-    refused_request(
-        &mut play,
-        "one of two",
-        &request,
-        409,
-        &["interaction_pending"],
-    )
-    .await?;
+    refused_request(&mut play, "one of two", &request, PENDING).await?;
     play.expect_executions(0);
     play.end().await
 }

@@ -10,8 +10,8 @@ use antiphon_e2e::{
 use serde_json::{Value, json};
 
 use super::stage::{
-    alice, alice_on, approve_all, asked, calls_for_go, decisions, entry, pay, payment, refused,
-    resume, setting, told, waiting,
+    BAD_INPUT, INVALID, NO_CALL, NOT_ALONE, PENDING, SETTLED, UNFIT, alice, alice_on, approve_all,
+    asked, calls_for_go, decisions, entry, pay, payment, refused, resume, setting, told, waiting,
 };
 
 fn yes() -> Value {
@@ -64,7 +64,7 @@ async fn c7_a_resume_names_everything_that_is_open_exactly_once() -> Step {
         ),
     ] {
         let body = resume(&play, &entries);
-        let run = refused(&mut play, what, &body, 409, &["interaction_pending"]).await?;
+        let run = refused(&mut play, what, &body, PENDING).await?;
         names_open(&mut play, &run);
     }
     let declined = entry(&play, 0, &json!({"payload": {"approved": false}}));
@@ -87,17 +87,30 @@ async fn c7_a_resume_names_everything_that_is_open_exactly_once() -> Step {
         ),
     ] {
         let body = resume(&play, &entries);
-        refused(&mut play, what, &body, 400, &["invalid_resume"]).await?;
+        refused(&mut play, what, &body, INVALID).await?;
     }
-    let body = resume(&play, &[]);
-    let codes = ["interaction_pending", "no_input"];
-    let run = play.start(&body).await?;
-    let run = play.finish_aside(run).await;
-    let code = run.error_code().unwrap_or_default();
-    play.check(
-        codes.contains(&code.as_str()),
-        format!("no entries: {}", run.ending()),
-    );
+    play.expect_executions(1);
+    approve_all(&mut play).await?;
+    play.expect_executions(4);
+    play.end().await
+}
+
+#[tokio::test]
+async fn c7_a_request_that_answers_nothing_leaves_everything_open() -> Step {
+    let mut play = three().await?;
+    let empty = json!([]);
+    for (what, change) in [
+        ("an empty resume", json!({ "resume": empty })),
+        ("the history alone", json!({})),
+    ] {
+        let body = play.next_body(&[], &change);
+        let codes = ["interaction_pending", "no_input"];
+        let run = play.start(&body).await?;
+        let run = play.finish_aside(run).await;
+        let code = run.error_code().unwrap_or_default();
+        let fair = run.is_refused() && codes.contains(&code.as_str());
+        play.check(fair, format!("{what}: {}", run.ending()));
+    }
     play.expect_executions(1);
     approve_all(&mut play).await?;
     play.expect_executions(4);
@@ -159,31 +172,17 @@ async fn c9_new_words_wait_for_what_is_open() -> Step {
     let mut play = waiting().await?;
     let words = play.user("what time is it?");
     let body = play.next_body(std::slice::from_ref(&words), &json!({}));
-    let run = refused(&mut play, "new words", &body, 409, &["interaction_pending"]).await?;
+    let run = refused(&mut play, "new words", &body, PENDING).await?;
     names_open(&mut play, &run);
     let only_new = play.body(&json!({"messages": [words], "state": null}));
-    refused(
-        &mut play,
-        "new words alone",
-        &only_new,
-        409,
-        &["interaction_pending"],
-    )
-    .await?;
+    refused(&mut play, "new words alone", &only_new, PENDING).await?;
     let mut edited = play.next_body(&[], &json!({}));
     edited["messages"][0]["content"] = json!("stop");
-    refused(
-        &mut play,
-        "an edited message",
-        &edited,
-        409,
-        &["interaction_pending"],
-    )
-    .await?;
+    refused(&mut play, "an edited message", &edited, PENDING).await?;
     let two = [play.user("one"), play.user("two")];
     let cancelled = entry(&play, 0, &json!({"status": "cancelled"}));
     let body = play.next_body(&two, &json!({"resume": [cancelled]}));
-    refused(&mut play, "two messages", &body, 400, &["invalid_input"]).await?;
+    refused(&mut play, "two messages", &body, BAD_INPUT).await?;
     // Cancelled, then something else, in one request.
     let body = play.next_body(&[words], &json!({"resume": [cancelled]}));
     let run = play.post(&body).await?;
@@ -231,7 +230,7 @@ async fn c1_double_click_approve() -> Step {
         for (what, body) in [("no after yes", &no), ("cancelled after yes", &gone)] {
             let mut body = body.clone();
             body["runId"] = json!(play.new_run_id());
-            refused(&mut play, what, &body, 409, &["interaction_settled"]).await?;
+            refused(&mut play, what, &body, SETTLED).await?;
         }
     }
     play.expect_executions(1);
@@ -248,14 +247,7 @@ async fn c1_a_server_may_reject_what_is_said_twice() -> Step {
     let body = resume(&play, &[entry(&play, 0, &yes())]);
     let run = play.post(&body).await?;
     play.expect_success(&run, "the answer", Some("All set."));
-    refused(
-        &mut play,
-        "the same again",
-        &body,
-        409,
-        &["interaction_settled"],
-    )
-    .await?;
+    refused(&mut play, "the same again", &body, SETTLED).await?;
     play.expect_executions(1);
     play.end().await
 }
@@ -265,14 +257,7 @@ async fn c11_a_page_cannot_answer_for_the_server() -> Step {
     let mut play = waiting().await?;
     let result = |id: &str, call: &str, content: &str| json!({"id": id, "role": "tool", "toolCallId": call, "content": content});
     let body = play.next_body(&[result("t1", "c1", "paid")], &json!({}));
-    refused(
-        &mut play,
-        "a result for a gated call",
-        &body,
-        409,
-        &["interaction_pending"],
-    )
-    .await?;
+    refused(&mut play, "a result for a gated call", &body, PENDING).await?;
     let body = play.next_body(&[result("t2", "c9", "paid")], &json!({}));
     let unknown = ["tool_call_unknown", "interaction_pending"];
     let run = play.start(&body).await?;
@@ -288,19 +273,11 @@ async fn c11_a_page_cannot_answer_for_the_server() -> Step {
         &mut play,
         "another result for a call that is done",
         &body,
-        409,
-        &["interaction_settled"],
+        SETTLED,
     )
     .await?;
     let body = play.next_body(&[result("t4", "c9", "paid")], &json!({}));
-    let run = refused(
-        &mut play,
-        "a result for no call",
-        &body,
-        400,
-        &["tool_call_unknown"],
-    )
-    .await?;
+    let run = refused(&mut play, "a result for no call", &body, NO_CALL).await?;
     let hint = run.text_body().contains("history: client");
     play.check(
         hint,
@@ -310,102 +287,103 @@ async fn c11_a_page_cannot_answer_for_the_server() -> Step {
     play.end().await
 }
 
-#[tokio::test]
-async fn c11_the_page_answers_its_own_call_once() -> Step {
+/// Alice's thread that waits for the page's `pick`, and the request's own id.
+async fn picking() -> Step<(Play, Value)> {
     let page = json!({"name": "pick", "kind": "client", "result": {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}});
     let mut play = alice(json!({"tools": [page]})).await?;
     calls_for_go(&play, vec![Call::new("c1", "pick", &json!({}))]);
     let body = play.body(&json!({}));
     let run = play.post(&body).await?;
-    let request = run
-        .custom("harnest.client_tool")
-        .cloned()
-        .unwrap_or_default();
-    let by_id = |payload: Value| json!({"interruptId": request["id"], "status": "resolved", "payload": payload});
-    let with = |play: &Play, content: &str| {
-        let answer = json!({"id": format!("t-{}", play.new_run_id()), "role": "tool", "toolCallId": "c1", "content": content});
-        play.next_body(&[answer], &json!({}))
-    };
-    let body = with(&play, "{\"color\":7}");
-    refused(
-        &mut play,
-        "a result against its schema",
-        &body,
-        400,
-        &["answer_unfit"],
+    let id = run.custom("harnest.client_tool").map(|c| c["id"].clone());
+    Ok((play, id.unwrap_or_default()))
+}
+
+/// The page's answer as a tool message.
+fn picked(play: &Play, content: &Value) -> Value {
+    let id = format!("t-{}", play.new_run_id());
+    let answer =
+        json!({"id": id, "role": "tool", "toolCallId": "c1", "content": content.to_string()});
+    play.next_body(&[answer], &json!({}))
+}
+
+/// The page's answer as a resume.
+fn picked_by_id(play: &Play, id: &Value, payload: &Value) -> Value {
+    resume(
+        play,
+        &[json!({"interruptId": id, "status": "resolved", "payload": payload})],
     )
-    .await?;
-    let body = resume(&play, &[by_id(json!({"color": 7}))]);
-    refused(
-        &mut play,
-        "the same by its id",
-        &body,
-        400,
-        &["answer_unfit"],
-    )
-    .await?;
-    let body = resume(&play, &[by_id(json!({"approved": true}))]);
-    refused(&mut play, "an approval", &body, 400, &["answer_unfit"]).await?;
-    let mut twice = with(&play, "{\"color\":\"red\"}");
-    let mut again = list(&twice, "messages").last().cloned().unwrap_or_default();
+}
+
+#[tokio::test]
+async fn c11_a_wrong_answer_of_the_page_leaves_its_call_open() -> Step {
+    let (mut play, id) = picking().await?;
+    for payload in [
+        json!({"color": 7}),
+        json!({"approved": true}),
+        json!("teal"),
+        json!(null),
+    ] {
+        let body = picked(&play, &payload);
+        refused(&mut play, &format!("the result {payload}"), &body, UNFIT).await?;
+        let body = picked_by_id(&play, &id, &payload);
+        let codes = ["answer_unfit", "invalid_resume"];
+        refused(
+            &mut play,
+            &format!("the payload {payload}"),
+            &body,
+            (400, &codes),
+        )
+        .await?;
+    }
+    let mut twice = picked(&play, &json!({"color": "red"}));
+    let mut messages = list(&twice, "messages").to_vec();
+    let mut again = messages.last().cloned().unwrap_or_default();
     again["id"] = json!("t-again");
-    let messages: Vec<_> = list(&twice, "messages")
-        .iter()
-        .cloned()
-        .chain([again])
-        .collect();
+    messages.push(again);
     twice["messages"] = json!(messages);
-    refused(
-        &mut play,
-        "two results at once",
-        &twice,
-        400,
-        &["invalid_input"],
-    )
-    .await?;
-    // By its request id, as a resume.
-    let body = resume(&play, &[by_id(json!({"color": "teal"}))]);
+    refused(&mut play, "two results at once", &twice, BAD_INPUT).await?;
+    let body = picked(&play, &json!({"color": "teal"}));
     let run = play.post(&body).await?;
+    play.expect_success(&run, "the right answer", Some("All set."));
+    play.expect_model_requests(2);
+    play.end().await
+}
+
+#[tokio::test]
+async fn c11_the_page_answers_its_own_call_once() -> Step {
+    let (mut play, id) = picking().await?;
+    let teal = picked_by_id(&play, &id, &json!({"color": "teal"}));
+    let run = play.post(&teal).await?;
     play.expect_success(&run, "the answer", Some("All set."));
     let told = told(&play, "c1");
     play.check(
         told.contains("teal"),
         format!("the model was told {told:?}"),
     );
-    let held = play.held.clone();
-    let again = play.post_again(&body).await?;
+    let again = play.post_again(&teal).await?;
     play.expect_success(&again, "the same again", None);
-    play.held = held;
-    let body = with(&play, "{\"color\":\"red\"}");
-    refused(
-        &mut play,
-        "another result",
-        &body,
-        409,
-        &["interaction_settled"],
-    )
-    .await?;
-    let body = resume(&play, &[by_id(json!({"color": "red"}))]);
-    refused(
-        &mut play,
-        "another by its id",
-        &body,
-        409,
-        &["interaction_settled"],
-    )
-    .await?;
+    let body = picked(&play, &json!({"color": "red"}));
+    refused(&mut play, "another result", &body, SETTLED).await?;
+    let body = picked_by_id(&play, &id, &json!({"color": "red"}));
+    refused(&mut play, "another by its id", &body, SETTLED).await?;
     play.expect_model_requests(2);
     play.end().await
 }
 
-#[tokio::test]
-async fn v2_a_private_answer_comes_alone() -> Step {
+/// Alice's thread that waits for a private token.
+async fn logging_in() -> Step<Play> {
     let form = json!({"type": "object", "properties": {"token": {"type": "string"}}, "required": ["token"]});
     let tool = json!({"name": "log_in", "kind": "private_input", "responseSchema": form, "model_sees": "Logged in."});
     let mut play = alice(json!({"tools": [tool]})).await?;
     play.executions_are_streamed = false;
     calls_for_go(&play, vec![Call::new("c1", "log_in", &json!({}))]);
     asked(&mut play).await?;
+    Ok(play)
+}
+
+#[tokio::test]
+async fn v2_a_private_answer_comes_alone() -> Step {
+    let mut play = logging_in().await?;
     let good = entry(&play, 0, &json!({"payload": {"token": "abc"}}));
     let alone = play.body(&json!({"messages": [], "state": null, "resume": [good]}));
     let mut state = alone.clone();
@@ -418,7 +396,7 @@ async fn v2_a_private_answer_comes_alone() -> Step {
         ("new words", &full_with_words),
         ("state", &state),
     ] {
-        refused(&mut play, what, body, 400, &["private_input_not_alone"]).await?;
+        refused(&mut play, what, body, NOT_ALONE).await?;
     }
     for payload in [
         json!({"token": 1}),
@@ -430,19 +408,12 @@ async fn v2_a_private_answer_comes_alone() -> Step {
         let mut body = alone.clone();
         body["resume"][0]["payload"] = payload.clone();
         let codes = ["answer_unfit", "invalid_resume"];
-        refused(&mut play, &payload.to_string(), &body, 400, &codes).await?;
+        refused(&mut play, &payload.to_string(), &body, (400, &codes)).await?;
     }
     let answer =
         json!({"id": "t", "role": "tool", "toolCallId": "c1", "content": "{\"token\":\"abc\"}"});
     let body = play.next_body(&[answer], &json!({}));
-    refused(
-        &mut play,
-        "a tool message",
-        &body,
-        409,
-        &["interaction_pending"],
-    )
-    .await?;
+    refused(&mut play, "a tool message", &body, PENDING).await?;
     play.expect_executions(0);
     // An empty state is none.
     let mut body = alone;

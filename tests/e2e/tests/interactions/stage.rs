@@ -13,6 +13,38 @@ use antiphon_e2e::{
 };
 use serde_json::{Value, json};
 
+/// Why a request is refused: the status, and the codes that are right.
+pub(crate) type Why<'a> = (u16, &'a [&'a str]);
+
+/// Something else is open.
+pub(crate) const PENDING: Why<'static> = (409, &["interaction_pending"]);
+/// It was answered before.
+pub(crate) const SETTLED: Why<'static> = (409, &["interaction_settled"]);
+/// Nothing of that name is open, and nothing else is.
+pub(crate) const UNKNOWN: Why<'static> = (409, &["interaction_unknown"]);
+/// There is no such external wait.
+pub(crate) const NO_WAIT: Why<'static> = (404, &["interaction_unknown"]);
+/// There is nothing of that name for this user.
+pub(crate) const NOT_FOUND: Why<'static> = (404, &["not_found"]);
+/// The answer cannot be taken as it is.
+pub(crate) const INVALID: Why<'static> = (400, &["invalid_resume"]);
+/// The request cannot be taken as it is.
+pub(crate) const BAD_INPUT: Why<'static> = (400, &["invalid_input"]);
+/// The answer is wrong in itself, or the request that brings it.
+pub(crate) const MALFORMED: Why<'static> = (400, &["invalid_resume", "invalid_input"]);
+/// The answer does not fit its schema.
+pub(crate) const UNFIT: Why<'static> = (400, &["answer_unfit"]);
+/// The question does not offer edits.
+pub(crate) const NO_EDITS: Why<'static> = (400, &["edits_not_allowed"]);
+/// A private answer came with something else.
+pub(crate) const NOT_ALONE: Why<'static> = (400, &["private_input_not_alone"]);
+/// The thread never made the call.
+pub(crate) const NO_CALL: Why<'static> = (400, &["tool_call_unknown"]);
+/// Another kind of principal may do that.
+pub(crate) const FORBIDDEN: Why<'static> = (403, &["forbidden"]);
+/// Nobody that the server knows asks.
+pub(crate) const NOBODY: Why<'static> = (401, &["unauthenticated"]);
+
 /// The agent file's users and its service.
 pub(crate) fn auth() -> Value {
     json!({"auth": {
@@ -151,8 +183,7 @@ pub(crate) async fn refused(
     play: &mut Play,
     what: &str,
     body: &Value,
-    status: u16,
-    codes: &[&str],
+    (status, codes): Why<'_>,
 ) -> Step<Run> {
     let before = look(play).await?;
     let run = play.start(body).await?;
@@ -175,8 +206,7 @@ pub(crate) async fn refused_request(
     play: &mut Play,
     what: &str,
     request: &Request,
-    status: u16,
-    codes: &[&str],
+    (status, codes): Why<'_>,
 ) -> Step<Answer> {
     let before = look(play).await?;
     let answer = play.stage.server.fetch(request).await?;
