@@ -34,11 +34,8 @@ pub(super) struct Listed {
 
 /// A thread that a server keeps.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct Session {
     pub(super) id: String,
-    #[serde(default)]
-    pub(super) updated_at: Value,
     #[serde(default)]
     pub(super) metadata: Value,
 }

@@ -11,7 +11,7 @@ pub(super) async fn ask(console: &mut Console, question: &Question) -> Option<An
     let call = question.call().map(|call| &call.function);
     if let Some(function) = call {
         let name = fold(&function.name, console.screen.width());
-        console.screen.line(Style::BOLD, &format!("  {name}"));
+        console.screen.indented(Style::BOLD, &name);
         show_arguments(console, &function.arguments, SHOWN_LINES);
     }
     let edits = call.filter(|_| question.is_editable());

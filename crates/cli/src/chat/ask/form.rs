@@ -13,11 +13,11 @@ use crate::chat::console::{Console, Reply, Style};
 pub(super) async fn ask(console: &mut Console, question: &Question) -> Said<Value> {
     let is_private = question.is_private();
     let note = if is_private {
-        "  what you type is not shown and kept nowhere here; Ctrl-D gives it up, Ctrl-C leaves it open"
+        "what you type is not shown and kept nowhere here; Ctrl-D gives it up, Ctrl-C leaves it open"
     } else {
-        "  Ctrl-D gives it up, Ctrl-C leaves it open"
+        "Ctrl-D gives it up, Ctrl-C leaves it open"
     };
-    console.screen.line(Style::DIM, note);
+    console.screen.indented(Style::DIM, note);
     let schema = question
         .schema()
         .cloned()
@@ -61,7 +61,7 @@ async fn field(console: &mut Console, field: &Field, is_private: bool) -> Said<O
         };
         match field.read(&said) {
             Ok(value) => return Said::This(value),
-            Err(why) => console.screen.line(Style::BAD, &format!("  {why}")),
+            Err(why) => console.screen.indented(Style::BAD, &why),
         }
     }
 }

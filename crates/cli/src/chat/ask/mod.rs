@@ -9,7 +9,7 @@ mod form;
 use antiphon_client::{Answer, Question, ToolCall};
 use serde_json::Value;
 
-use super::console::{Console, Style, clean};
+use super::console::{Console, Style, clean, fold};
 
 /// How many lines of arguments are shown before the person asks for more.
 const SHOWN_LINES: usize = 40;
@@ -81,10 +81,9 @@ async fn one(console: &mut Console, question: &Question) -> Option<Answer> {
             Said::Later => None,
         };
     }
-    let asked = question.message().unwrap_or(question.reason());
-    console.screen.line(Style::ASKING, &format!("? {asked}"));
+    console.screen.line(Style::ASKING, &format!("? {}", asked(question)));
     if let Some(line) = question.expires_at().and_then(expiry) {
-        console.screen.line(Style::DIM, &format!("  {line}"));
+        console.screen.indented(Style::DIM, &line);
     }
     if is_approval(question) {
         return approval::ask(console, question).await;
@@ -93,6 +92,17 @@ async fn one(console: &mut Console, question: &Question) -> Option<Answer> {
         Said::This(value) => Some(question.answer(value)),
         Said::Nothing => Some(question.cancel()),
         Said::Later => None,
+    }
+}
+
+/// What is asked, in the agent's words where it has any.
+fn asked(question: &Question) -> String {
+    let tool = question.call().map(|call| fold(&call.function.name, 60));
+    match (question.message(), tool) {
+        (Some(message), _) => message.to_owned(),
+        (None, Some(tool)) if question.is_private() => format!("{tool} asks for a private value"),
+        (None, Some(tool)) => format!("{tool} asks"),
+        (None, None) => format!("the agent asks ({})", question.reason()),
     }
 }
 

@@ -6,6 +6,9 @@
 
 use std::borrow::Cow;
 
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
 /// Returns the text without control characters, but for line breaks. Tabs become spaces.
 ///
 /// Marks that turn the direction of writing go too: they make a text read otherwise than it is.
@@ -25,21 +28,29 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// Returns the text cleaned and in one line, cut to this many characters with a note of how many
-/// are left out.
+/// Returns the text cleaned and in one line, cut to this many columns with a note of how many
+/// characters are left out.
 pub(crate) fn fold(text: &str, room: usize) -> String {
     let cleaned = clean(text);
     let words = cleaned.split_whitespace();
     let line = words.collect::<Vec<_>>().join(" ");
-    let length = line.chars().count();
-    if length <= room {
+    if line.width() <= room {
         return line;
     }
-    let note = format!("… (+{} characters)", length - room);
-    let kept = room.saturating_sub(note.chars().count());
-    let note = format!("… (+{} characters)", length - kept);
-    let start: String = line.chars().take(kept).collect();
-    format!("{start}{note}")
+    let length = line.chars().count();
+    let note = |left_out: usize| format!("… (+{left_out} characters)");
+    // As wide as the note can become.
+    let mut left = room.saturating_sub(note(length).width());
+    let mut start = String::new();
+    for grapheme in line.graphemes(true) {
+        if grapheme.width() > left {
+            break;
+        }
+        left -= grapheme.width();
+        start.push_str(grapheme);
+    }
+    let left_out = length - start.chars().count();
+    format!("{start}{}", note(left_out))
 }
 
 fn is_unsafe(char: char) -> bool {
@@ -68,7 +79,7 @@ mod tests {
     fn long_texts_are_folded_into_one_line() {
         assert_eq!(fold("{\n  \"a\": 1\n}", 40), "{ \"a\": 1 }");
         let folded = fold(&"x".repeat(100), 30);
-        assert_eq!(folded, "xxxxxxxxxxxx… (+88 characters)");
-        assert_eq!(folded.chars().count(), 30);
+        assert_eq!(folded, "xxxxxxxxxxx… (+89 characters)");
+        assert!(fold(&"漢".repeat(50), 30).width() <= 30);
     }
 }

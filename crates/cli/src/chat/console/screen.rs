@@ -113,6 +113,9 @@ impl<W: Write> Screen<W> {
     /// Writes text as it is, spaces included, broken where the line is full.
     pub(crate) fn verbatim(&mut self, style: Style, text: &str) {
         self.flush_word();
+        if std::mem::take(&mut self.space) {
+            self.put(Style::PLAIN, " ");
+        }
         for (number, line) in clean(text).split('\n').enumerate() {
             if number > 0 {
                 self.newline();
@@ -126,6 +129,15 @@ impl<W: Write> Screen<W> {
         self.end_line();
         self.write(style, text);
         self.newline();
+    }
+
+    /// Writes a line of its own, below what it belongs to.
+    pub(crate) fn indented(&mut self, style: Style, text: &str) {
+        self.end_line();
+        self.set_indent(2);
+        self.write(style, text);
+        self.newline();
+        self.set_indent(0);
     }
 
     /// Ends the line that is under way, if there is one.

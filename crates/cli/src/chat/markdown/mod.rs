@@ -87,10 +87,12 @@ impl Markdown {
         if self.fence.is_some() {
             return self.tell_code(whole, screen);
         }
-        let whole = whole || self.begun.len() > LONGEST_START;
-        let Some((start, bytes)) = start(&self.begun, whole) else {
-            return;
+        let told = if self.begun.len() > LONGEST_START {
+            Some((Start::Text, 0))
+        } else {
+            start(&self.begun, whole)
         };
+        let Some((start, bytes)) = told else { return };
         let begun = std::mem::take(&mut self.begun);
         if start == Start::Blank {
             self.inline.end(screen);
@@ -142,14 +144,15 @@ impl Markdown {
     /// A line of a code block goes out at once, unless it may be the end of the block.
     fn tell_code<W: Write>(&mut self, whole: bool, screen: &mut Screen<W>) {
         let Some(fence) = &self.fence else { return };
+        let mark = fence.chars().next().unwrap_or_default();
         let body = self.begun.trim();
-        let is_close =
-            body.starts_with(fence.as_str()) && body.chars().all(|char| fence.starts_with(char));
+        let is_close = body.starts_with(fence.as_str()) && body.chars().all(|char| char == mark);
+        let may_close = self.begun.len() <= LONGEST_START && body.chars().all(|char| char == mark);
         if whole && is_close {
             self.fence = None;
             self.begun.clear();
             screen.set_indent(0);
-        } else if whole || !body.chars().all(|char| fence.starts_with(char)) {
+        } else if whole || !may_close {
             self.line = Line::Verbatim(Style::CODE);
             let begun = std::mem::take(&mut self.begun);
             screen.verbatim(Style::CODE, &begun);

@@ -25,8 +25,7 @@ fn shown(pieces: &[&str], styled: bool) -> String {
 #[test]
 fn all_of_it_reads_well_without_styles() {
     let expected = "Title
-Some bold, slanted and code, a link
-(https://x.example/a_b).
+Some bold, slanted and code, a link (https://x.example/a_b).
 
 • one
   • two

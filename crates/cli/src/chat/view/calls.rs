@@ -26,12 +26,6 @@ struct Call {
 }
 
 impl Calls {
-    /// Returns whether the event is going to write something.
-    #[expect(clippy::unused_self, reason = "what is shown is this type's to say")]
-    pub(super) fn shows(&self, event: &Event) -> bool {
-        matches!(event, Event::ToolCallEnd(_) | Event::ToolCallResult(_))
-    }
-
     pub(super) fn event<W: Write>(&mut self, event: &Event, now: Instant, screen: &mut Screen<W>) {
         match event {
             Event::ToolCallStart(start) => {
@@ -72,6 +66,12 @@ impl Calls {
                 let called = call.as_ref().and_then(|call| call.called);
                 let took = called.map(|called| now.saturating_duration_since(called));
                 show_result(name, &result.content.text(), took, screen);
+            }
+            Event::RunStarted(_) => {
+                // What waited for a person was not running meanwhile.
+                for call in &mut self.0 {
+                    call.called = Some(now);
+                }
             }
             _ => {}
         }

@@ -44,13 +44,11 @@ impl View {
                 self.think(&content.message_id, &content.delta, screen);
             }
             Event::TextMessageEnd(_) | Event::ReasoningMessageEnd(_) => self.close(screen),
-            Event::ToolCallStart(_)
-            | Event::ToolCallArgs(_)
-            | Event::ToolCallEnd(_)
-            | Event::ToolCallResult(_) => {
-                if self.calls.shows(event) {
-                    self.close(screen);
-                }
+            Event::ToolCallEnd(_) | Event::ToolCallResult(_) => {
+                self.close(screen);
+                self.calls.event(event, Instant::now(), screen);
+            }
+            Event::RunStarted(_) | Event::ToolCallStart(_) | Event::ToolCallArgs(_) => {
                 self.calls.event(event, Instant::now(), screen);
             }
             _ => {
@@ -122,3 +120,6 @@ fn aside(event: &Event, width: usize) -> Option<String> {
     };
     Some(fold(&line, width))
 }
+
+#[cfg(test)]
+mod tests;
