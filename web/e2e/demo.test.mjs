@@ -1,25 +1,39 @@
-// The page as the demo serves it, with each of its agents.
+// The page against the demo, with each of its agents.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { comesTo, hears, isAccessible, launch, press, say, tab, talk, visit } from './support/browser.mjs';
+import { HEADERS, pageServer } from './support/page-server.mjs';
 import { demo } from './support/server.mjs';
 
 let server;
+let pages;
 let browser;
 before(async () => {
   server = await demo();
+  pages = await pageServer(server.origin);
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
+  await pages?.close();
   await server?.close();
 });
 
 const open = async (agent, options) => {
-  const visited = await visit(browser, `${server.origin()}/#/${agent}/t-${Math.random().toString(36).slice(2)}`, options);
+  const visited = await visit(browser, `${pages.url}#/${agent}/t-${Math.random().toString(36).slice(2)}`, options);
   await comesTo(visited.page);
   return visited;
 };
+
+test('the demo serves the page itself, under the headers that these tests use', async () => {
+  const { headers } = await fetch(server.origin());
+  assert.equal(headers.get('content-security-policy'), HEADERS['content-security-policy']);
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  const { page, wellBehaved, close } = await visit(browser, `${server.origin()}/`);
+  await comesTo(page);
+  wellBehaved();
+  await close();
+});
 
 test('a recipe grows in the state pane, marked as predicted until it is settled', async () => {
   const { page, wellBehaved, close } = await open('recipe');
@@ -146,6 +160,7 @@ test('every tab of the inspector shows something, on the desktop and at 320 pixe
   await comesTo(page);
   for (const width of [1360, 320]) {
     await page.setViewportSize({ width, height: 700 });
+    await page.waitForTimeout(200);
     const inspector = page.getByRole('button', { name: 'Inspector' });
     if ((await inspector.getAttribute('aria-expanded')) === 'false') await inspector.click();
     for (const [name, holds] of [['State', /empty|\{/], ['Events', /RUN_FINISHED/], ['Timeline', /get_weather/], ['Request', /threadId/], ['Agent', /get_weather/]]) {
@@ -251,6 +266,20 @@ test('a reload while the recipe grows goes on with it', async () => {
   await hears(page, 'Here\'s your recipe!');
   await comesTo(page);
   assert.match(await page.locator('.tree').innerText(), /Pecorino Romano/);
+  wellBehaved();
+  await close();
+});
+
+test('something else can be said instead of an answer', async () => {
+  const { page, wellBehaved, close } = await open('approval');
+  await say(page, 'Delete the customer');
+  await comesTo(page, 'Waiting for you');
+  await page.getByLabel('Message').fill('Delete another one');
+  await page.getByRole('button', { name: 'Cancel the question and send this' }).click();
+  await comesTo(page, 'Waiting for you');
+  assert.match(await talk(page), /Delete another one/);
+  assert.equal(await page.locator('.question').count(), 1);
+  await isAccessible(page);
   wellBehaved();
   await close();
 });

@@ -1,6 +1,7 @@
 import './lib/jitless';
 import { createRoot } from 'react-dom/client';
 import { App } from './App';
+import { Boundary } from './ui/Boundary';
 import { takeToken } from './lib/token';
 import './styles/base.css';
 import './styles/layout.css';
@@ -17,4 +18,8 @@ addEventListener('unhandledrejection', (event) => {
 });
 
 const root = document.getElementById('root');
-if (root !== null) createRoot(root).render(<App />);
+if (root !== null) createRoot(root).render(
+    <Boundary what="The page">
+      <App />
+    </Boundary>,
+  );

@@ -30,7 +30,14 @@ export function usePanels(): Panels {
     const query = matchMedia(NARROW);
     const change = () => setOpen(initial());
     query.addEventListener('change', change);
-    return () => query.removeEventListener('change', change);
+    const close = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && isNarrow()) setOpen({ threads: false, inspector: false });
+    };
+    addEventListener('keydown', close);
+    return () => {
+      query.removeEventListener('change', change);
+      removeEventListener('keydown', close);
+    };
   }, []);
   const toggle = useCallback((name: PanelName) => {
     setOpen((before) => {

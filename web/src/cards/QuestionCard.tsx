@@ -38,8 +38,12 @@ export function QuestionCard({ question, given, isFirst, isSending, others, thre
   const { card, guarded } = useGuard<HTMLDivElement>();
   const isOver = useIsOver(question.expiresAt);
   useEffect(() => {
-    if (isFirst) heading.current?.focus({ preventScroll: true });
-  }, [isFirst]);
+    if (!isFirst) return;
+    heading.current?.focus({ preventScroll: true });
+    // After the conversation has followed to its end, the first of several questions may be above it.
+    const timer = setTimeout(() => card.current?.scrollIntoView({ block: 'nearest' }), 50);
+    return () => clearTimeout(timer);
+  }, [isFirst, card]);
 
   const answer = (verdict: Given['verdict'], rest: { payload?: Parameters<typeof thread.answerCall>[1]; collect?: () => Parameters<typeof thread.answerCall>[1] } = {}) =>
     void thread.answer(question.id, { verdict, ...rest });

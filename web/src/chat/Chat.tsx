@@ -4,6 +4,7 @@ import type { Thread } from '../lib/thread';
 import type { View } from '../lib/view';
 import { PageCallCard } from '../cards/PageCallCard';
 import { QuestionCard } from '../cards/QuestionCard';
+import { Boundary } from '../ui/Boundary';
 import { Icon } from '../ui/Icon';
 import { TokenForm } from '../ui/TokenForm';
 import { Composer } from './Composer';
@@ -35,6 +36,11 @@ export function Chat({ thread, view, description }: { thread: Thread; view: View
     toEnd();
     void thread.send(text);
   };
+  const steer = (text: string) => {
+    setDraft('');
+    toEnd();
+    void thread.steer(text);
+  };
   const isEmpty = items.length === 0 && phase !== 'opening' && questions.length === 0 && notice === undefined;
 
   return (
@@ -44,7 +50,9 @@ export function Chat({ thread, view, description }: { thread: Thread; view: View
         <div className="column">
           {isEmpty && <Empty agentName={thread.agentName} description={description} onPick={send} />}
           {items.map((item, index) => (
-            <ItemView key={`${item.kind}:${item.id}`} item={item} duration={item.kind === 'tool' ? view.durations.get(item.id) : undefined} isLive={phase === 'running' && index === last} />
+            <Boundary key={`${item.kind}:${item.id}`} what="This message">
+              <ItemView item={item} duration={item.kind === 'tool' ? view.durations.get(item.id) : undefined} isLive={phase === 'running' && index === last} />
+            </Boundary>
           ))}
           {phase === 'running' && items[last]?.kind === 'user' && <p className="thinking" aria-hidden="true"><i /><i /><i /></p>}
           {calls.map((call) => (
@@ -65,7 +73,7 @@ export function Chat({ thread, view, description }: { thread: Thread; view: View
           <Icon name="down" /> <span>Latest</span>
         </button>
       )}
-      <Composer draft={draft} onDraft={setDraft} view={view} onSend={send} onStop={() => void thread.stop()} />
+      <Composer draft={draft} onDraft={setDraft} view={view} onSend={send} onStop={() => void thread.stop()} onSteer={steer} />
     </main>
   );
 }

@@ -10,9 +10,11 @@ interface Props {
   view: View;
   onSend: (text: string) => void;
   onStop: () => void;
+  /** Lets go of every question and says this instead. */
+  onSteer: (text: string) => void;
 }
 
-export function Composer({ draft, onDraft, view, onSend, onStop }: Props) {
+export function Composer({ draft, onDraft, view, onSend, onStop, onSteer }: Props) {
   const { phase, questions, calls, external, isAway, isStopping } = view;
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -20,7 +22,9 @@ export function Composer({ draft, onDraft, view, onSend, onStop }: Props) {
     if (matchMedia('(hover: hover)').matches) area.current?.focus();
   }, []);
   const isAsked = questions.length + calls.length > 0;
-  const maySend = phase === 'idle' && !isAsked && !isAway && draft.trim() !== '';
+  const hasText = draft.trim() !== '';
+  const maySend = phase === 'idle' && !isAsked && !isAway && external.length === 0 && hasText;
+  const maySteer = phase === 'idle' && questions.length > 0 && calls.length === 0 && !isAway && hasText;
   const hint = isAway
     ? 'The server does not answer. The page keeps trying.'
     : isAsked
@@ -68,6 +72,11 @@ export function Composer({ draft, onDraft, view, onSend, onStop }: Props) {
       </div>
       <p className="hint" id="composer-hint" data-tone={isAsked || isAway ? 'wait' : 'calm'}>
         {hint}
+        {maySteer && (
+          <button type="button" className="quiet small" onClick={() => onSteer(draft.trim())}>
+            Cancel {questions.length === 1 ? 'the question' : 'the questions'} and send this
+          </button>
+        )}
       </p>
     </form>
   );

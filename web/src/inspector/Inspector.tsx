@@ -3,6 +3,7 @@ import { useState, type KeyboardEvent } from 'react';
 import type { Thread } from '../lib/thread';
 import type { View } from '../lib/view';
 import { recall, remember } from '../lib/memory';
+import { Boundary } from '../ui/Boundary';
 import { AgentPane } from './AgentPane';
 import { EventsPane } from './EventsPane';
 import { RequestPane } from './RequestPane';
@@ -37,7 +38,11 @@ export function Inspector({ thread, view, isOpen }: { thread: Thread; view: View
         ))}
       </div>
       <div className="pane" role="tabpanel" id="pane" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-        {isOpen && <Pane tab={tab} thread={thread} view={view} />}
+        {isOpen && (
+          <Boundary key={tab} what={tab}>
+            <Pane tab={tab} thread={thread} view={view} />
+          </Boundary>
+        )}
       </div>
     </aside>
   );

@@ -29,12 +29,15 @@ export class Liveness {
   }
 
   start(): void {
-    if (this.timer === undefined) this.schedule();
+    if (this.timer !== undefined) return;
+    this.schedule();
+    document.addEventListener('visibilitychange', this.onVisible);
   }
 
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
+    document.removeEventListener('visibilitychange', this.onVisible);
   }
 
   isBack(): void {
@@ -46,6 +49,11 @@ export class Liveness {
     await sleep(Math.min(200 * 2 ** fruitless, 4000));
     while (!this.stopped && !(await isAlive())) await sleep(AWAY);
   }
+
+  /** While the page was out of sight, another tab may have gone on with the thread. */
+  private readonly onVisible = () => {
+    if (!document.hidden && !this.isAway && !this.hooks.isBusy()) this.hooks.onBack();
+  };
 
   private schedule(): void {
     if (this.stopped) return;

@@ -88,10 +88,16 @@ export class Thread {
 
   async send(said: string): Promise<void> {
     if (this.phase !== 'idle' || this.records.waits.questions.length > 0 || said === '') return;
-    this.alone = 0;
-    this.unsent = { id: randomUUID(), text: said };
-    this.player.agent.addMessage({ id: this.unsent.id, role: 'user', content: said });
+    this.say(said);
     await this.turn();
+  }
+
+  /** Lets go of everything that is asked and says something else instead. */
+  async steer(said: string): Promise<void> {
+    const { questions } = this.records.waits;
+    if (this.phase !== 'idle' || questions.length === 0) return;
+    this.say(said);
+    await this.run('turn', questions.map(({ id }) => ({ interruptId: id, status: 'cancelled' as const })));
   }
 
   /** Asks again from the last thing that was said. After a refused answer the thread is read again. */
@@ -158,6 +164,12 @@ export class Thread {
   takeReturned(): void {
     this.returned = undefined;
     this.painter.paint();
+  }
+
+  private say(text: string): void {
+    this.alone = 0;
+    this.unsent = { id: randomUUID(), text };
+    this.player.agent.addMessage({ id: this.unsent.id, role: 'user', content: text });
   }
 
   /** What the server did not take, and does not have, goes back to where it was written. */

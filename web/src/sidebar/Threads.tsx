@@ -1,6 +1,6 @@
 /* The threads of this user: find, open, rename, delete, begin. */
 import { randomUUID } from '@ag-ui/client';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { agentOf } from '../lib/memory';
 import { Icon } from '../ui/Icon';
 import { useNow } from '../ui/useNow';
@@ -16,12 +16,19 @@ interface Props {
   onOpen: (agent: string, thread: string) => void;
 }
 
+const MOST_SEARCHED = 5000;
+
 export function Threads({ isOpen, current, agentName, revision, onOpen }: Props) {
   const { threads, hasMore, problem, more, rename, remove } = useThreads(revision);
   const [words, setWords] = useState('');
   const now = useNow(60_000);
   const wanted = words.trim().toLowerCase();
   const found = (threads ?? []).filter(({ title, id }) => wanted === '' || `${title} ${id}`.toLowerCase().includes(wanted));
+  const count = threads?.length ?? 0;
+  useEffect(() => {
+    // What is searched for may be further down the list.
+    if (wanted !== '' && hasMore && count < MOST_SEARCHED) void more();
+  }, [wanted, hasMore, count]);
   const begin = () => onOpen(agentName, randomUUID());
   return (
     <nav className="threads" id="threads" aria-label="Threads" hidden={!isOpen}>

@@ -10,8 +10,9 @@ export function Copy({ text, what, words }: { text: string | (() => string); wha
     return () => clearTimeout(timer);
   }, [isDone]);
   const copy = () => {
-    const copied = navigator.clipboard?.writeText(typeof text === 'string' ? text : text());
-    copied?.then(() => setDone(true), () => undefined);
+    const whole = typeof text === 'string' ? text : text();
+    const copied = navigator.clipboard === undefined ? copyBySelection(whole) : navigator.clipboard.writeText(whole);
+    copied.then(() => setDone(true), () => undefined);
   };
   return (
     <button type="button" className={words === undefined ? 'quiet icon small' : 'small'} {...(words === undefined && { 'aria-label': isDone ? 'Copied' : `Copy ${what}` })} title={isDone ? 'Copied' : `Copy ${what}`} onClick={copy}>
@@ -19,4 +20,16 @@ export function Copy({ text, what, words }: { text: string | (() => string); wha
       {words !== undefined && <span>{isDone ? 'Copied' : words}</span>}
     </button>
   );
+}
+
+/** Browsers have no clipboard for pages that came over plain HTTP from another machine. */
+async function copyBySelection(text: string): Promise<void> {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'hidden';
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  if (!isCopied) throw new Error('the browser does not copy');
 }
