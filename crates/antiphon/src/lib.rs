@@ -278,6 +278,8 @@
 
 #[doc(hidden)]
 pub mod __private;
+#[cfg(all(doctest, feature = "server", feature = "sqlite"))]
+mod docs;
 mod error;
 pub mod prelude;
 mod secret;
