@@ -1,9 +1,11 @@
 //! The way from a run to its log: every event passes here, through the middleware.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use antiphon_protocol::{Event, EventType};
+use antiphon_protocol::{Event, EventType, StateSnapshot};
+use serde_json::Value;
 
 use crate::log::RunLog;
 use crate::middleware::{Filter, Outgoing, is_fixed};
@@ -13,6 +15,8 @@ use crate::tool::StateChange;
 pub(crate) struct Emitter {
     log: Arc<RunLog>,
     filters: Mutex<Filters>,
+    /// Whether the run has sent what its deltas apply to.
+    grounded: AtomicBool,
 }
 
 #[derive(Default)]
@@ -26,6 +30,7 @@ impl Emitter {
         Self {
             log,
             filters: Mutex::default(),
+            grounded: AtomicBool::new(false),
         }
     }
 
@@ -49,6 +54,11 @@ impl Emitter {
     /// Sends an event.
     pub(crate) fn emit(&self, event: impl Into<Event>) {
         let event = event.into();
+        match event.kind() {
+            EventType::StateSnapshot => self.grounded.store(true, Ordering::Relaxed),
+            EventType::StateDelta => self.ground(),
+            _ => {}
+        }
         let mut filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
         if filters.chain.is_empty() {
             return self.log.push(event);
@@ -74,6 +84,21 @@ impl Emitter {
             events.insert(place, fixed);
         }
         events.into_iter().for_each(|event| self.log.push(event));
+    }
+
+    /// Sends the state before the run's first delta. The page holds it, but whoever keeps a run by its
+    /// events alone does not: CopilotKit's Node runtime folds them from an empty object, and dies of a
+    /// delta that does not apply there.
+    fn ground(&self) {
+        if self.grounded.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let held = |state: &Value| {
+            (*state != Value::Object(serde_json::Map::new())).then(|| state.clone())
+        };
+        if let Some(state) = self.log.with_state(held) {
+            self.emit(StateSnapshot::new(state));
+        }
     }
 
     /// The state changes that the middleware asked for since the last time.

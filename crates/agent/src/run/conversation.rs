@@ -201,10 +201,14 @@ impl Conversation {
         })
     }
 
-    /// What has to be stored since the last time this was asked.
-    pub(crate) fn take_fresh(&mut self) -> Vec<StoredMessage> {
-        let fresh = std::mem::take(&mut self.fresh);
-        let is_fresh = |m: &&StoredMessage| fresh.iter().any(|id| id == m.message.id());
+    /// What is not stored yet.
+    pub(crate) fn fresh(&self) -> Vec<StoredMessage> {
+        let is_fresh = |m: &&StoredMessage| self.fresh.iter().any(|id| id == m.message.id());
         self.messages.iter().filter(is_fresh).cloned().collect()
+    }
+
+    /// Everything is stored now.
+    pub(crate) fn is_stored(&mut self) {
+        self.fresh.clear();
     }
 }

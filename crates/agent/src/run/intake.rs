@@ -135,7 +135,8 @@ impl Intake<'_> {
         }
         let is_client_turn =
             self.agent.settings.history == History::Client && !conversation.is_empty();
-        if !opens && taken.answered.is_empty() && !brings_new && !is_client_turn {
+        let goes_on = brings_new || is_client_turn || answers_by_command(input);
+        if !opens && taken.answered.is_empty() && !goes_on {
             let message = "there is nothing new to answer: a run needs a user message that the thread does not have";
             return Err(Refusal::invalid("no_input", "messages", message));
         }
@@ -357,6 +358,16 @@ fn news(conversation: &Conversation, messages: Vec<Message>) -> Result<News, Ref
         news.again = None;
     }
     Ok(news)
+}
+
+/// Whether a request answers a question that an agent asked with CUSTOM `on_interrupt`, as agents did
+/// before there were interrupts: CopilotKit and LangGraph clients answer in `forwardedProps`. What the
+/// answer says is for the agent's own code; here it only stands for something new.
+fn answers_by_command(input: &RunAgentInput) -> bool {
+    let props = input.forwarded_props.as_ref();
+    props
+        .and_then(|props| props.pointer("/command/resume"))
+        .is_some_and(|answer| !answer.is_null())
 }
 
 /// A request answers everything that the page can answer, or brings nothing new.

@@ -318,16 +318,17 @@ impl Run {
 
     /// Stores what changed, together with what the caller adds, in one transaction.
     async fn commit(&mut self, mut commit: Commit) -> Result<(), store::Error> {
-        let messages = self.conversation.take_fresh();
-        let state = self.shared.take_dirty();
         if self.agent.settings.history != History::Client {
-            commit.messages.extend(messages);
-            commit.state = state.or(commit.state);
+            commit.messages.extend(self.conversation.fresh());
+            commit.state = self.shared.fresh();
         }
         if commit.is_empty() {
             return Ok(());
         }
-        self.store.commit(&self.lease, commit).await
+        self.store.commit(&self.lease, commit).await?;
+        self.conversation.is_stored();
+        self.shared.is_stored();
+        Ok(())
     }
 
     /// Brings what the page shows in line with the thread: the committed state under the predictions

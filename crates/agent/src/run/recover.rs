@@ -200,7 +200,7 @@ impl Runtime {
         }
         let waits = !commit.interactions.is_empty() || !thread.interactions.is_empty();
         if !is_client {
-            commit.messages = conversation.take_fresh();
+            commit.messages = conversation.fresh();
         }
         record.status = if waits {
             RunStatus::Waiting
@@ -255,7 +255,7 @@ impl Runtime {
             commit.interactions.push(interaction);
         }
         if agent.settings.history != History::Client {
-            commit.messages = conversation.take_fresh();
+            commit.messages = conversation.fresh();
         }
         self.store.commit(lease, commit).await?;
         thread.messages = conversation.into_stored();

@@ -102,9 +102,14 @@ impl SharedState {
         Ok(())
     }
 
-    /// The state to store, if it changed since the last time this was asked.
-    pub(crate) fn take_dirty(&mut self) -> Option<Value> {
-        std::mem::take(&mut self.dirty).then(|| self.committed.clone())
+    /// The state, if it is not stored yet.
+    pub(crate) fn fresh(&self) -> Option<Value> {
+        self.dirty.then(|| self.committed.clone())
+    }
+
+    /// It is stored now.
+    pub(crate) fn is_stored(&mut self) {
+        self.dirty = false;
     }
 }
 
