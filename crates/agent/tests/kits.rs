@@ -1,0 +1,57 @@
+//! What other people's user interface kits, and their runtimes, need of a run.
+
+mod common;
+
+use antiphon_agent::Tool;
+use antiphon_protocol::Replica;
+use common::{Stage, calls, says};
+use serde_json::json;
+
+fn draws(id: &str, title: &str) -> common::Turn {
+    calls(&[(id, "draw", json!({ "plan": { "title": title } }))])
+}
+
+#[tokio::test]
+async fn the_events_of_each_run_lead_to_its_state_without_what_came_before() {
+    let tool = Tool::fixed("draw", json!("Drawn."))
+        .parameters(json!({ "type": "object", "properties": { "plan": { "type": "object" } } }));
+    let argument = tool.argument("plan");
+    let turns = vec![
+        draws("c1", "One"),
+        says("Done."),
+        draws("c2", "Two"),
+        says("Done again."),
+    ];
+    let mut stage = Stage::new(|a| a.tools(tool).predict("plan", argument), turns);
+    for (words, title) in [("draw", "One"), ("again", "Two")] {
+        let mut input = stage.user(words);
+        input.state = Some(stage.held.state().clone());
+        let played = stage.play(input).await.unwrap();
+        assert!(played.deltas() > 0);
+        let mut fresh = Replica::new(Vec::new(), json!({}));
+        for event in &played.events {
+            assert_eq!(fresh.apply(event), [], "{event:?}");
+        }
+        assert_eq!(*fresh.state(), json!({ "plan": { "title": title } }));
+    }
+    stage.assert_in_step().await;
+}
+
+#[tokio::test]
+async fn an_answer_in_forwarded_props_asks_for_a_run_without_a_new_message() {
+    let mut stage = Stage::new(|a| a, vec![says("May I?"), says("Thank you.")]);
+    let input = stage.user("begin");
+    stage.play(input).await.unwrap();
+
+    let mut again = stage.input();
+    again.messages = stage.held.messages().to_vec();
+    again.forwarded_props = Some(json!({ "command": { "resume": null } }));
+    let refusal = stage.play(again.clone()).await.unwrap_err();
+    assert_eq!(refusal.code, "no_input");
+
+    again.forwarded_props = Some(json!({ "command": { "resume": { "approved": true } } }));
+    let played = stage.play(again).await.unwrap();
+    assert!(played.shape().ends_with("TEXT_MESSAGE_END RUN_FINISHED"));
+    assert_eq!(stage.asked(1), ["user: begin", "assistant: May I? "]);
+    stage.assert_in_step().await;
+}
