@@ -1,4 +1,4 @@
-//! The `antiphon` command: serves agents from a file, or the built-in demo.
+//! The `antiphon` command: serves agents from a file or the built-in demo, and talks with them.
 //!
 //! Standard output is for programs: the one line that says where the server listens, a schema, a
 //! report. Everything else goes to standard error.
@@ -6,16 +6,20 @@
 mod agents;
 mod args;
 mod chat;
+mod check;
+mod completions;
 mod demo;
 mod doctor;
 mod failure;
 mod file;
 mod http_tool;
+mod init;
 mod logging;
 mod running;
 mod schema;
 mod serve;
 mod store;
+mod target;
 mod web;
 
 use std::io::Write;
@@ -49,6 +53,9 @@ fn run(command: Command) -> Result<Ended, Failure> {
             runtime()?.block_on(demo::demo(demo))
         }
         Command::Chat(chat) => runtime()?.block_on(chat::chat(chat)),
+        Command::Check(check) => runtime()?.block_on(check::check(check)),
+        Command::Init(init) => init::init(&init),
+        Command::Completions(completions) => completions::print(&completions),
         Command::Doctor(doctor) => runtime()?.block_on(doctor::doctor(doctor)),
         Command::Schema => schema::print(),
     }

@@ -3,9 +3,9 @@
 use antiphon_client::{Ended as RunEnded, Message};
 
 use super::console::{Style, fold};
-use super::failure;
 use super::markdown::Markdown;
 use super::session::{Next, Session};
+use crate::target::failure;
 
 /// How many events `:events` shows.
 const USUAL_EVENTS: usize = 20;

@@ -7,10 +7,10 @@ use antiphon_client::{Canceller, Ended as RunEnded, Event, Run, Thread};
 use tokio::time::timeout;
 
 use super::console::{Screen, clean, fold, looks};
-use super::failure;
-use super::server::Target;
 use super::view::View;
 use crate::failure::{Code, Ended, Failure};
+use crate::target::Target;
+use crate::target::failure;
 
 /// The longest message that is taken, in bytes.
 const LONGEST: u64 = 16 << 20;

@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use super::ask::{self, Answers};
 use super::console::{Console, Reply, Style, fold};
-use super::failure;
 use super::log::Log;
 use super::play::{Played, Stage, Step};
-use super::server::Target;
 use super::view::View;
 use crate::failure::{Ended, Failure};
+use crate::target::Target;
+use crate::target::failure;
 
 /// A conversation at a terminal.
 #[derive(Debug)]

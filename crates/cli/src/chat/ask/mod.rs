@@ -81,7 +81,9 @@ async fn one(console: &mut Console, question: &Question) -> Option<Answer> {
             Said::Later => None,
         };
     }
-    console.screen.line(Style::ASKING, &format!("? {}", asked(question)));
+    console
+        .screen
+        .line(Style::ASKING, &format!("? {}", asked(question)));
     if let Some(line) = question.expires_at().and_then(expiry) {
         console.screen.indented(Style::DIM, &line);
     }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use antiphon_client::Client;
+use antiphon_client::{Client, Error, ErrorKind};
 use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::chat::clean;
 use crate::failure::Failure;
 
 /// How long a connection and an answer may take. None of these requests waits for a model.
@@ -17,7 +18,7 @@ const LONGEST: usize = 4 << 20;
 
 /// A server, as far as it is one of Antiphon's kind.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     http: reqwest::Client,
     token: Option<SecretString>,
     /// Under which it keeps agents, sessions and responses.
@@ -26,29 +27,32 @@ pub(super) struct Server {
 
 /// An agent that a server lists.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Listed {
-    pub(super) name: String,
+pub(crate) struct Listed {
+    pub(crate) name: String,
     #[serde(default)]
-    pub(super) default: bool,
+    pub(crate) default: bool,
 }
 
 /// A thread that a server keeps.
 #[derive(Debug, Deserialize)]
-pub(super) struct Session {
-    pub(super) id: String,
+pub(crate) struct Session {
+    pub(crate) id: String,
     #[serde(default)]
-    pub(super) metadata: Value,
+    pub(crate) metadata: Value,
 }
 
 /// An agent to talk to.
 #[derive(Debug)]
-pub(super) struct Target {
-    pub(super) client: Client,
+pub(crate) struct Target {
+    pub(crate) client: Client,
     /// The agent's name, where the server says it.
-    pub(super) agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// The server, if it lists its agents.
-    pub(super) server: Option<Server>,
-    pub(super) url: String,
+    pub(crate) server: Option<Server>,
+    /// The server's URL, or the agent's own, to be shown.
+    pub(crate) url: String,
+    /// The agent's own URL.
+    pub(crate) address: Url,
 }
 
 #[derive(Deserialize)]
@@ -66,7 +70,7 @@ impl Target {
     ///
     /// # Errors
     /// The URL is none, nobody answers there, or there is no such agent.
-    pub(super) async fn find(
+    pub(crate) async fn find(
         url: &str,
         agent: Option<&str>,
         token: Option<SecretString>,
@@ -90,6 +94,7 @@ impl Target {
                 agent: None,
                 server: None,
                 url: shown(&url),
+                address: url,
             });
         };
         let name = choose(&listed, agent.or(named.as_deref()))?;
@@ -98,6 +103,7 @@ impl Target {
             client: server.client(address.as_str())?,
             agent: Some(name),
             url: shown(&server.base),
+            address,
             server: Some(server),
         })
     }
@@ -123,7 +129,7 @@ impl Server {
     ///
     /// # Errors
     /// It can't be reached, or says something else.
-    pub(super) async fn sessions(&self) -> Result<Vec<Session>, Failure> {
+    pub(crate) async fn sessions(&self) -> Result<Vec<Session>, Failure> {
         let (status, body) = self.get(self.address(&["sessions"])).await?;
         let sessions = serde_json::from_slice::<Sessions>(&body);
         sessions.map(|sessions| sessions.sessions).map_err(|_| {
@@ -138,7 +144,7 @@ impl Server {
     ///
     /// # Errors
     /// It can't be reached, or says something else.
-    pub(super) async fn response(&self, id: &str, thread: &str) -> Result<Value, Failure> {
+    pub(crate) async fn response(&self, id: &str, thread: &str) -> Result<Value, Failure> {
         let mut address = self.address(&["responses", id]);
         address.query_pairs_mut().append_pair("sessionId", thread);
         let (status, body) = self.get(address).await?;
@@ -197,6 +203,26 @@ impl Server {
             segments.pop_if_empty().extend(path);
         }
         url
+    }
+}
+
+/// Puts a client's error into the words and the exit code of a command.
+pub(crate) fn failure(error: &Error) -> Failure {
+    let message = clean(&error.to_string()).into_owned();
+    match error.kind() {
+        ErrorKind::Connect => Failure::unreachable(format!(
+            "can't reach the agent: {message}; check the URL, and that the server runs"
+        )),
+        ErrorKind::Setup => Failure::usage(message),
+        ErrorKind::Status {
+            status: 401 | 403, ..
+        } => Failure::failed(format!(
+            "{message}; give your token with --token or ANTIPHON_TOKEN"
+        )),
+        ErrorKind::NotAgUi => {
+            Failure::failed(format!("{message}; is this the URL of an AG-UI agent?"))
+        }
+        _ => Failure::failed(message),
     }
 }
 
