@@ -2,7 +2,7 @@
 // and type at the wrong moment.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { comesTo, hears, isAccessible, launch, press, say, tab, talk, visit } from './support/browser.mjs';
+import { comesTo, hears, isAccessible, launch, press, say, tab, talk, visit, write } from './support/browser.mjs';
 import { calls, fakeAgent, says } from './support/fake-agent.mjs';
 import { life } from './support/life.mjs';
 import { pageServer } from './support/page-server.mjs';
@@ -256,7 +256,7 @@ test('what a busy thread did not take goes back to where it was written', async 
   const { page, close } = await open();
   await say(page, 'Hello');
   await hears(page, 'You said: Hello');
-  await say(page, 'busy');
+  await write(page, 'busy');
   await page.waitForFunction(() => document.querySelector('textarea').value === 'busy');
   await comesTo(page, 'Failed');
   assert.match(await page.getByRole('alert').innerText(), /active run/);

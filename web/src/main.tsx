@@ -3,6 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { App } from './App';
 import { Boundary } from './ui/Boundary';
 import { takeToken } from './lib/token';
+import { startTheme } from './useTheme';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/chat.css';
@@ -10,6 +11,7 @@ import './styles/cards.css';
 import './styles/inspector.css';
 
 takeToken();
+startTheme();
 
 // The protocol client lets a cut body reject once more beside the run that already says so.
 addEventListener('unhandledrejection', (event) => {

@@ -4,12 +4,19 @@ import { recall, remember } from './lib/memory';
 
 export type Theme = 'light' | 'dark';
 
+/** The theme to begin with, set before anything is drawn. */
+export function startTheme(): void {
+  document.documentElement.dataset['theme'] = chosen();
+}
+
+function chosen(): Theme {
+  const kept = recall('theme');
+  if (kept === 'light' || kept === 'dark') return kept;
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
 export function useTheme(): { theme: Theme; toggle: () => void } {
-  const [theme, setTheme] = useState<Theme>(() => {
-    const kept = recall('theme');
-    if (kept === 'light' || kept === 'dark') return kept;
-    return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
-  });
+  const [theme, setTheme] = useState(chosen);
   useEffect(() => {
     document.documentElement.dataset['theme'] = theme;
   }, [theme]);

@@ -37,9 +37,17 @@ export async function comesTo(page, words = 'Ready') {
   await page.waitForFunction((wanted) => document.querySelector('.status')?.textContent === wanted, words, { timeout: 20_000 });
 }
 
-export async function say(page, text) {
+/** Writes a message and sends it. */
+export async function write(page, text) {
   await page.getByLabel('Message').fill(text);
   await page.getByLabel('Message').press('Enter');
+}
+
+/** The same, and waits until it stands in the conversation; from then on the run is under way or over. */
+export async function say(page, text) {
+  const count = await page.locator('.user').count();
+  await write(page, text);
+  await page.locator('.user').nth(count).waitFor();
 }
 
 /** What the conversation says, as text. */

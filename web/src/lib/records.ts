@@ -1,10 +1,14 @@
 /* All that the page keeps of a thread's events beside the messages and the state themselves: what is
  * waited for, what is predicted, when things began and ended, and the events as they came. */
+import type { Message } from '@ag-ui/client';
 import type { Mode } from './agent';
 import { Durations } from './durations';
+import { items } from './items';
 import type { Json } from './json';
 import { SharedState } from './shared';
 import { Spans } from './spans';
+import { backgroundIn } from './tools';
+import type { Recorded } from './view';
 import { Waits } from './waits';
 import { EventLog, type WireEvent } from './wire';
 
@@ -37,5 +41,25 @@ export class Records {
 
   settle(state: Json, cause: string): void {
     this.shared.settle(state, cause, performance.now());
+  }
+
+  view(messages: readonly Message[]): Recorded {
+    const { shared, spans, waits, log, durations } = this;
+    const shown = items(messages);
+    return {
+      items: shown,
+      questions: waits.questions,
+      calls: waits.calls,
+      external: waits.external,
+      durations: durations.known,
+      background: backgroundIn(shown),
+      base: shared.base,
+      predicted: shared.predicted,
+      versions: shared.versions,
+      log: [...log.all],
+      spans: spans.list,
+      samples: spans.samples,
+      usage: spans.usage,
+    };
   }
 }

@@ -4,14 +4,14 @@ import { randomUUID, type ResumeEntry } from '@ag-ui/client';
 import { Answers, type Answer } from './answers';
 import type { Mode } from './agent';
 import { asApiError, cancelRun, openInteractions, patchState } from './api';
-import { items, untilLastInput } from './items';
+import { untilLastInput } from './items';
 import { isObject, type Json, type JsonObject } from './json';
 import { Liveness } from './liveness';
 import { CANCELLED, CUT, ENDLESS, keepNotice, keptNotice, refused, type Notice } from './notice';
 import { Painter } from './painter';
 import { Player, type Ending } from './player';
 import { Records } from './records';
-import { backgroundIn, runAlone } from './tools';
+import { runAlone } from './tools';
 import type { View } from './view';
 
 /** Times that a run is joined again although nothing new came of it. */
@@ -280,31 +280,18 @@ export class Thread {
   }
 
   private view(): View {
-    const { shared, spans, waits, log, durations } = this.records;
-    const shown = items(this.player.agent.messages);
+    const { agent, sent } = this.player;
     return {
       phase: this.phase,
       isStopping: this.isStopping,
       isAway: this.liveness.isAway,
-      items: shown,
-      questions: waits.questions,
       given: this.answers.given(),
-      calls: waits.calls,
-      external: waits.external,
       notice: this.notice,
       returned: this.returned,
-      durations: durations.known,
-      background: backgroundIn(shown),
-      state: this.player.agent.state as Json,
-      base: shared.base,
-      predicted: shared.predicted,
-      versions: shared.versions,
-      log: [...log.all],
-      spans: spans.list,
-      samples: spans.samples,
-      usage: spans.usage,
-      sent: this.player.sent,
       needsToken: this.needsToken,
+      state: agent.state as Json,
+      sent,
+      ...this.records.view(agent.messages),
     };
   }
 }

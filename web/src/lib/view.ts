@@ -13,23 +13,14 @@ export interface Given {
   verdict: 'approved' | 'declined' | 'cancelled' | 'answered';
 }
 
-export interface View {
-  phase: 'opening' | 'idle' | 'running';
-  /** What the person started: a run may also be another tab's. */
-  isStopping: boolean;
-  /** The server does not answer; the page keeps trying. */
-  isAway: boolean;
+/** What follows from the messages and the events. */
+export interface Recorded {
   items: Item[];
   questions: Question[];
-  given: ReadonlyMap<string, Given>;
   calls: PageCall[];
   external: ExternalWait[];
-  notice: Notice | undefined;
-  /** Text that the server refused to take, for the composer to get back. */
-  returned: string | undefined;
   durations: ReadonlyMap<string, number>;
   background: string | undefined;
-  state: Json;
   base: Json;
   predicted: ReadonlySet<string>;
   versions: Version[];
@@ -37,6 +28,18 @@ export interface View {
   spans: Span[];
   samples: Sample[];
   usage: Usage | undefined;
-  sent: readonly Sent[];
+}
+
+export interface View extends Recorded {
+  phase: 'opening' | 'idle' | 'running';
+  isStopping: boolean;
+  /** The server does not answer; the page keeps trying. */
+  isAway: boolean;
+  given: ReadonlyMap<string, Given>;
+  notice: Notice | undefined;
+  /** Text that the server did not take, for the composer to get back. */
+  returned: string | undefined;
   needsToken: boolean;
+  state: Json;
+  sent: readonly Sent[];
 }
