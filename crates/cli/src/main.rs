@@ -30,6 +30,9 @@ use clap::Parser;
 use args::{Args, Command};
 use failure::{Ended, Failure};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let args = Args::parse();
     match run(args.command) {
