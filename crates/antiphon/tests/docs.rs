@@ -199,8 +199,14 @@ fn run(page: &Page, server: &Server, variables: BTreeMap<String, String>) -> Vec
         let commands = block.text.replace(ADDRESS, &server.address);
         writeln!(script, "{commands}\necho; echo '{NEXT}'").unwrap();
     }
+    let binary = binary();
+    let folder = binary.parent().map(Path::as_os_str).unwrap_or_default();
+    let mut path = folder.to_owned();
+    path.push(":");
+    path.push(env::var_os("PATH").unwrap_or_default());
     let shell = Command::new("bash")
         .args(["-c", &script])
+        .env("PATH", path)
         .envs(variables)
         .output()
         .unwrap();
