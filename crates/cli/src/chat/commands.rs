@@ -68,9 +68,13 @@ impl Session {
     }
 
     fn show_state(&mut self) {
-        let state = format!("{:#}", self.thread.state());
-        self.console.screen.verbatim(Style::PLAIN, &state);
-        self.console.screen.newline();
+        if self.thread.state().is_null() {
+            self.note("there is no state yet");
+        } else {
+            let state = format!("{:#}", self.thread.state());
+            self.console.screen.verbatim(Style::PLAIN, &state);
+            self.console.screen.newline();
+        }
         if self.is_waiting() {
             self.note("the agent waits for an answer: :answer");
         }
