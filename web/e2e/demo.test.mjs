@@ -136,7 +136,7 @@ test('a tool that asks for a confirmation gets one', async () => {
   await close();
 });
 
-test('threads are listed, found and deleted', async () => {
+test('threads are listed, found, renamed and deleted', async () => {
   const { page, close } = await open('agentic_chat');
   await say(page, 'Hello unicorn');
   await hears(page, 'I am counting down');
@@ -146,9 +146,17 @@ test('threads are listed, found and deleted', async () => {
   assert.equal(await page.locator('.thread').count(), 1);
   await page.getByLabel('Search threads').fill('');
   await row.hover();
-  await row.getByRole('button', { name: /^Delete/ }).click();
+  await row.getByRole('button', { name: /^Rename/ }).click();
+  await page.getByLabel('Title').fill('Renamed pegasus');
+  await page.getByLabel('Title').press('Enter');
+  const renamed = page.locator('.thread', { hasText: 'Renamed pegasus' });
+  await renamed.waitFor();
+  await page.reload();
+  await renamed.waitFor();
+  await renamed.hover();
+  await renamed.getByRole('button', { name: /^Delete/ }).click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
-  await row.waitFor({ state: 'detached' });
+  await renamed.waitFor({ state: 'detached' });
   assert.doesNotMatch(await talk(page), /unicorn/);
   await close();
 });

@@ -83,7 +83,7 @@ export async function fakeAgent({ agents, describe = () => ({}) }) {
     }
     if (request.method === 'PATCH') {
       const body = await read(request);
-      kept.title = body.metadata?.title ?? kept.title;
+      kept.title = body.title ?? kept.title;
       if (body.stateDelta !== undefined) kept.state = { ...kept.state, ...body.stateDelta };
     }
     return json(response, 200, { id, state: kept.state ?? {}, metadata: { title: kept.title } });

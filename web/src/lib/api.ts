@@ -107,7 +107,7 @@ export async function listThreads(cursor?: string): Promise<{ threads: ThreadSum
   return { threads, next };
 }
 
-export const renameThread = (id: string, title: string) => call('PATCH', `sessions/${segment(id)}`, { metadata: { title } });
+export const renameThread = (id: string, title: string) => call('PATCH', `sessions/${segment(id)}`, { title });
 export const deleteThread = (id: string) => call('DELETE', `sessions/${segment(id)}`);
 
 /** Replaces keys of a thread's state; answers with the whole state. */
