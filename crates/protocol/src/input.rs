@@ -151,17 +151,24 @@ impl Wire for RunAgentInput {
     fn from_wire(value: Value, reader: &mut Reader) -> Reading<Self> {
         let mut object = reader.object(value)?;
         let from = &mut object;
+        let resume = resume::entries(from, reader)?;
+        // A request that answers needs no conversation beside it; an echo of one is as the schema says.
+        let is_answer = !resume.is_empty() && reader.manners() == Manners::Input;
+        let messages = match is_answer {
+            true => reader.list(from, "messages", "messages")?,
+            false => reader.required(from, "messages", "messages")?,
+        };
         let input = Self {
             thread_id: reader.required(from, "threadId", "thread_id")?,
             run_id: reader.required(from, "runId", "run_id")?,
             protocol_version: reader.optional(from, "protocolVersion", "protocol_version")?,
             parent_run_id: reader.optional(from, "parentRunId", "parent_run_id")?,
             state: reader.optional(from, "state", "state")?,
-            messages: reader.required(from, "messages", "messages")?,
+            messages,
             tools: reader.list(from, "tools", "tools")?,
             context: reader.list(from, "context", "context")?,
             forwarded_props: reader.optional(from, "forwardedProps", "forwarded_props")?,
-            resume: resume::entries(from, reader)?,
+            resume,
         };
         reader.finish(object);
         Ok(input)

@@ -584,3 +584,18 @@ fn text_of_parts_is_the_text_parts_joined() {
     assert_eq!(Content::from("a").text(), "a");
     assert_eq!(Content::Parts(Vec::new()).text(), "");
 }
+
+#[test]
+fn an_answer_may_come_without_messages() {
+    let entry = json!({"interruptId": "i", "status": "cancelled"});
+    let input = json!({"threadId": "t", "runId": "r", "resume": [entry]});
+    assert!(
+        RunAgentInput::read(input)
+            .unwrap()
+            .value
+            .messages
+            .is_empty()
+    );
+    let input = json!({"threadId": "t", "runId": "r", "resume": []});
+    assert_eq!(RunAgentInput::read(input).unwrap_err().path, "messages");
+}

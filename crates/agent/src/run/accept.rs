@@ -157,6 +157,28 @@ impl Runtime {
         }))
     }
 
+    /// A thread as it stands: its snapshots, and what of it is still open as the outcome. A thread that
+    /// is not there is an empty one.
+    ///
+    /// It only looks. Nothing is claimed or written, so it never stands in the way of a run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn shown(
+        &self,
+        agent: &BuiltAgent,
+        key: &ThreadKey,
+        run_id: &str,
+    ) -> store::Result<Arc<RunLog>> {
+        let now = self.clock.now();
+        let stored = self.store.thread(key).await?;
+        let mut thread = stored.unwrap_or_else(|| Thread::new(key.clone(), now));
+        let is_open = |i: &Interaction| i.expires_at.is_none_or(|at| at > now);
+        thread.interactions.retain(is_open);
+        let ending = super::pause::standing(agent, &thread, run_id);
+        Ok(replay(Some(agent), &thread, run_id, ending))
+    }
+
     async fn accept_on(
         &self,
         agent: Arc<BuiltAgent>,

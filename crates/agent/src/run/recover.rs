@@ -20,6 +20,7 @@ use crate::store::{
     self, Call, CallPhase, Claim, Commit, Interaction, InteractionKind, InteractionStatus, Lease,
     Opened, RunRecord, RunStatus, Thread,
 };
+use crate::tool::Execution;
 
 /// Why a call that a crash kept from running has failed.
 const STOPPED: &str = "the server stopped before the call was done; do not assume that it ran";
@@ -73,7 +74,10 @@ impl Runtime {
         record: RunRecord,
     ) -> store::Result<Recovered> {
         if let Some(agent) = agent
-            && thread.calls.iter().any(|call| goes_on(agent, call))
+            && thread
+                .calls
+                .iter()
+                .any(|call| goes_on(agent, call, &thread.interactions))
         {
             return self
                 .continue_run(Arc::clone(agent), &lease, thread, record)
@@ -106,7 +110,8 @@ impl Runtime {
                 ..call
             });
             one.asked = asked;
-            if cut && may_repeat(&agent, &one.call) {
+            let begins_anew = !asked && one.decision.is_none() && is_private(&agent, &one.call);
+            if (cut && may_repeat(&agent, &one.call)) || begins_anew {
                 one.decision = Some(Decision::Approved { edited: None });
             } else if cut {
                 let question = self.outcome_unknown(&agent, &record, &one.call);
@@ -263,20 +268,31 @@ impl Runtime {
     }
 }
 
-/// Whether a call has something to do without anybody's word: an answer that it has not acted on, or
-/// work that may be done again.
-fn goes_on(agent: &BuiltAgent, call: &Call) -> bool {
+/// Whether a call has something to do without anybody's word: an answer that it has not acted on, work
+/// that may be done again, or a private form to show anew.
+fn goes_on(agent: &BuiltAgent, call: &Call, open: &[Interaction]) -> bool {
     match call.phase {
         CallPhase::Executing => may_repeat(agent, call),
-        CallPhase::Proposed | CallPhase::Settled => call.journal.decided.is_some(),
+        CallPhase::Proposed | CallPhase::Settled => {
+            let asked = open.iter().any(|i| i.call_id == call.id);
+            call.journal.decided.is_some() || (!asked && is_private(agent, call))
+        }
     }
 }
 
+/// Whether a call that was cut is simply made again. For private input that means a new form: the value
+/// is gone, and a delivery is never repeated.
 fn may_repeat(agent: &BuiltAgent, call: &Call) -> bool {
     agent
         .tools
         .get(&call.tool)
         .is_some_and(|tool| tool.idempotent)
+        || is_private(agent, call)
+}
+
+fn is_private(agent: &BuiltAgent, call: &Call) -> bool {
+    let execution = agent.tools.get(&call.tool).map(|tool| &tool.execution);
+    matches!(execution, Some(Execution::PrivateInput { .. }))
 }
 
 /// The input of a run that goes on by itself: what was stored of the one that began it.

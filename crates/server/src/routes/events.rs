@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use antiphon_agent::store::RunStatus;
-use antiphon_agent::{Joined, RunLog};
+use antiphon_agent::{Joined, Reader, RunLog};
 use antiphon_protocol::Dialect;
 use axum::extract::State;
 use axum::response::Response;
@@ -40,30 +40,46 @@ pub(crate) async fn join(
     app.ready().await?;
     let thread = which.thread_id.as_deref();
     let after = position(&headers, &run_id);
-    let (joined, started_in) = match app.runs.find(&user, &run_id, thread) {
-        Some(found) => {
-            let joined = match found.log {
-                FoundLog::Here(log) => log.join(after),
-                FoundLog::Starting(entrance) => Joined {
-                    prelude: Vec::new(),
-                    reader: entrance
-                        .await
-                        .unwrap_or_else(|_| Err(ApiError::internal()))?,
-                },
-            };
-            (joined, found.dialect)
-        }
-        None => {
-            let log = recorded(&app, &user, &run_id, thread).await?;
-            let reader = log.read();
-            let prelude = Vec::new();
-            (Joined { prelude, reader }, Dialect::V1)
-        }
-    };
+    let (joined, started_in) = enter(&app, &user, &run_id, thread, after).await?;
     let version = which.protocol_version.as_deref();
     let dialect = version.map_or(started_in, |version| Dialect::of(Some(version)));
     let feed = Feed::joined(joined, Encoder { binding, dialect }, app.heartbeat);
     Ok(response(feed, binding))
+}
+
+/// A reader of the run, and the dialect that the run was asked for in.
+async fn enter(
+    app: &App,
+    user: &str,
+    run_id: &str,
+    thread: Option<&str>,
+    after: Option<u64>,
+) -> Result<(Joined, Dialect), ApiError> {
+    let Some(found) = app.runs.find(user, run_id, thread) else {
+        let log = recorded(app, user, run_id, thread).await?;
+        return Ok((whole(log.read()), Dialect::V1));
+    };
+    let joined = match found.log {
+        FoundLog::Starting(entrance) => {
+            let entered = entrance.await;
+            whole(entered.unwrap_or_else(|_| Err(ApiError::internal()))?)
+        }
+        // A run that has ended is shown as its thread stands now, not as it stood at its end. One that
+        // only opened its thread is recorded nowhere.
+        FoundLog::Here(log) if log.has_ended() && after.is_none() => {
+            match recorded(app, user, run_id, thread).await {
+                Ok(recorded) => whole(recorded.read()),
+                Err(_) => log.join(None),
+            }
+        }
+        FoundLog::Here(log) => log.join(after),
+    };
+    Ok((joined, found.dialect))
+}
+
+fn whole(reader: Reader) -> Joined {
+    let prelude = Vec::new();
+    Joined { prelude, reader }
 }
 
 /// The sequence number in `Last-Event-ID: <run>:<number>`; anything else is no position of this run.
