@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use antiphon::server::{Limits, Server, StaticTokens};
+use antiphon::server::{Authenticators, Jwt, Limits, Server, StaticTokens};
 use secrecy::ExposeSecret;
 
 use crate::agents::{ModelChoice, agents, built};
@@ -87,11 +87,24 @@ fn server(file: &AgentFile, variables: &Variables) -> Result<Server, FileError> 
         server = server.heartbeat(silence.into());
     }
     if let Some(auth) = &document.auth {
-        let tokens = tokens(auth)
+        let known = authenticators(auth)
             .map_err(|error| file.error(KeyPath::default().key("auth"), error.to_string()))?;
-        server = server.authenticator(tokens);
+        server = server.authenticator(known);
     }
     Ok(server)
+}
+
+/// Tokens of the file first, then those of the identity provider.
+fn authenticators(auth: &AuthEntry) -> Result<Authenticators, antiphon::server::Error> {
+    let known = Authenticators::new().with(tokens(auth)?);
+    let Some(jwt) = &auth.jwt else {
+        return Ok(known);
+    };
+    let mut provider = Jwt::new(&jwt.jwks_url, &jwt.issuer, &jwt.audience)?;
+    if !jwt.algorithms.is_empty() {
+        provider = provider.algorithms(&jwt.algorithms)?;
+    }
+    Ok(known.with(provider))
 }
 
 fn tokens(auth: &AuthEntry) -> Result<StaticTokens, antiphon::server::Error> {
@@ -116,5 +129,38 @@ fn limits(entry: &LimitsEntry) -> Limits {
         messages: entry.messages.map_or(usual.messages, Into::into),
         json_depth: entry.json_depth.map_or(usual.json_depth, Into::into),
         ..usual
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described(jwt: &str) -> Result<Server, FileError> {
+        let agents =
+            "agents: { a: { model: { provider: script, script: { turns: [{ say: hi }] } } } }";
+        let variables = Variables::of_process();
+        let text = format!("auth: {{ jwt: {{ {jwt} }} }}\n{agents}\n");
+        let file = AgentFile::parse(Path::new("a.yaml"), &text, &variables)?;
+        server(&file, &variables)
+    }
+
+    #[test]
+    fn an_identity_provider_is_known_or_the_file_is_refused() {
+        let of = |url: &str, more: &str| {
+            described(&format!(
+                r#"jwks_url: "{url}", issuer: "https://id.example.com", audience: agents{more}"#
+            ))
+        };
+        assert!(of("https://id.example.com/jwks.json", "").is_ok());
+        assert!(of("https://id.example.com/jwks.json", ", algorithms: [ES256]").is_ok());
+        for refused in [
+            of("http://id.example.com/jwks.json", ""),
+            of("https://id.example.com/jwks.json", ", algorithms: [HS256]"),
+            of("https://id.example.com/jwks.json", ", algorithm: [RS256]"),
+        ] {
+            let message = refused.map(|_| ()).expect_err("it is wrong").to_string();
+            assert!(message.starts_with("a.yaml:1:"), "{message}");
+        }
     }
 }

@@ -8,7 +8,6 @@ use std::num::NonZeroUsize;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value;
 
 use super::agent::AgentEntry;
 use super::units::{Secret, Size, Time};
@@ -66,11 +65,26 @@ pub(crate) struct AuthEntry {
     /// Bearer tokens of users.
     #[serde(default)]
     pub(crate) tokens: Vec<UserToken>,
-    /// Not supported yet by this build.
-    pub(crate) jwt: Option<Value>,
+    /// Tokens of an identity provider; the user is the claim `sub`.
+    pub(crate) jwt: Option<JwtEntry>,
     /// Bearer tokens of other systems, which may settle external waits and nothing else.
     #[serde(default)]
     pub(crate) service_tokens: Vec<ServiceToken>,
+}
+
+/// Whose tokens are taken, and how they must be signed.
+#[derive(Debug, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JwtEntry {
+    /// Where the provider publishes its keys: an https address.
+    pub(crate) jwks_url: String,
+    /// The provider, as the claim `iss` names it.
+    pub(crate) issuer: String,
+    /// This server, as the claim `aud` names it.
+    pub(crate) audience: String,
+    /// Signature algorithms; RS256 if absent.
+    #[serde(default)]
+    pub(crate) algorithms: Vec<String>,
 }
 
 /// A user's bearer token.

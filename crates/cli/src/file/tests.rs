@@ -277,10 +277,6 @@ fn what_this_build_lacks_is_said_and_not_ignored() {
             "10:1: bus: a NATS bus is not supported yet by this build",
         ),
         (
-            file("auth: { jwt: { jwks_url: x } }\n", "", RETURNS),
-            "auth.jwt: JWTs are not supported yet",
-        ),
-        (
             file("", "    mcp: []\n", RETURNS),
             "a.yaml:6:5: agents.recipe.mcp: \"mcp\" is not supported yet",
         ),

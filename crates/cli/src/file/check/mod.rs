@@ -88,12 +88,10 @@ impl Checker<'_> {
     }
 
     fn auth(&mut self, auth: &AuthEntry, path: &KeyPath) {
-        if auth.jwt.is_some() {
-            self.unbuilt(&path.key("jwt"), "JWTs are");
-        } else if auth.tokens.is_empty() {
+        if auth.jwt.is_none() && auth.tokens.is_empty() {
             self.wrong(
                 path,
-                "nobody could come in; list at least one token in `tokens`",
+                "nobody could come in; list at least one token in `tokens`, or set `jwt`",
             );
         }
         let users = auth.tokens.iter().map(|t| (&t.token, &t.user));
