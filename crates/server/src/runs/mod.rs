@@ -232,13 +232,14 @@ impl Runs {
         Some(key.thread.clone())
     }
 
-    /// The log of the run that is at work on a thread, with the dialect it was asked for in.
-    pub(crate) fn playing(&self, key: &ThreadKey) -> Option<(Arc<RunLog>, Dialect)> {
-        let inner = self.inner();
-        let active = inner.active.get(key).filter(|active| !active.has_ended())?;
+    /// The run that is at work on a thread.
+    pub(crate) fn at_work(&self, key: &ThreadKey) -> Option<FoundLog> {
+        let mut inner = self.inner();
+        let active = inner.active.get_mut(key);
+        let active = active.filter(|active| !active.has_ended())?;
         match &active.stage {
-            Stage::Playing { log, .. } => Some((Arc::clone(log), active.dialect)),
-            Stage::Starting { .. } => None,
+            Stage::Playing { log, .. } => Some(FoundLog::Here(Arc::clone(log))),
+            Stage::Starting { .. } => active.reader().ok().map(FoundLog::Starting),
         }
     }
 

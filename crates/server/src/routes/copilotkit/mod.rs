@@ -4,6 +4,9 @@
 //! The shapes are those that CopilotKit 1.74 sends and reads in its "sse" mode, at one path per call or
 //! at a single endpoint with `{"method", "params", "body"}`.
 
+mod connect;
+mod resources;
+mod stop;
 mod threads;
 
 use std::sync::Arc;
@@ -16,15 +19,16 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+pub(crate) use connect::connect;
+pub(crate) use stop::stop;
 pub(crate) use threads::{events, list, messages, remove, rename, state};
 
 use super::run;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::edge::accept::{Binding, negotiate};
+use crate::edge::accept::negotiate;
 use crate::edge::body;
 use crate::error::ApiError;
-use crate::stream::{Encoder, Feed, response};
 
 /// The agent id that CopilotKit uses where a page names none.
 const DEFAULT: &str = "default";
@@ -47,12 +51,15 @@ fn described(app: &App) -> Value {
     };
     put(DEFAULT, app.agents.default());
     app.agents.iter().for_each(|agent| put(agent.name(), agent));
+    let threads =
+        json!({ "list": true, "inspect": true, "mutations": true, "realtimeMetadata": false });
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "agents": agents,
         "audioFileTranscriptionEnabled": false,
         "mode": "sse",
-        "threadEndpoints": { "list": true, "inspect": true, "mutations": true, "realtimeMetadata": false },
+        "threadEndpoints": threads,
+        "singleRoute": { "resourceOperations": true, "threadEndpoints": threads },
         "suggestions": false,
         "a2uiEnabled": false,
         "openGenerativeUIEnabled": false,
@@ -75,68 +82,6 @@ pub(crate) async fn start(
     run::start_with(app, agent, user, binding, value).await
 }
 
-/// `POST /copilotkit/agent/{id}/connect`.
-pub(crate) async fn connect(
-    State(app): State<Arc<App>>,
-    Caller(user): Caller,
-    segments: RawPathParams,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let agent = agent(&app, &segment(&segments, "id"))?;
-    let (head, body) = request.into_parts();
-    body::check_type(&head.headers)?;
-    let binding = negotiate(&head.headers)?;
-    let value = body::read(&head.headers, body, &app.limits).await?;
-    connect_with(app, agent, user, binding, value).await
-}
-
-/// Shows a thread as it stands, with only what is still open looking open; a run that is at work there
-/// is followed to its end.
-async fn connect_with(
-    app: Arc<App>,
-    agent: Arc<BuiltAgent>,
-    user: String,
-    binding: Binding,
-    value: Value,
-) -> Result<Response, ApiError> {
-    let mut input = run::read_input(value, &app.limits)?;
-    let key = ThreadKey::new(&user, &input.thread_id);
-    if let Some((log, dialect)) = app.runs.playing(&key) {
-        let encoder = Encoder { binding, dialect };
-        return Ok(response(
-            Feed::joined(log.join(None), encoder, app.heartbeat),
-            binding,
-        ));
-    }
-    input.messages.clear();
-    input.resume.clear();
-    input.state = None;
-    run::enter_with(app, agent, user, binding, input).await
-}
-
-/// `POST /copilotkit/agent/{id}/stop/{threadId}`.
-pub(crate) async fn stop(
-    State(app): State<Arc<App>>,
-    Caller(user): Caller,
-    segments: RawPathParams,
-) -> Result<Json<Value>, ApiError> {
-    agent(&app, &segment(&segments, "id"))?;
-    Ok(Json(stopped(
-        &app,
-        &ThreadKey::new(user, segment(&segments, "threadId")),
-    )))
-}
-
-fn stopped(app: &App, key: &ThreadKey) -> Value {
-    if app.runs.cancel_in(key) {
-        let interrupt =
-            json!({ "type": "RUN_ERROR", "message": "the run was stopped", "code": "STOPPED" });
-        json!({ "stopped": true, "interrupt": interrupt })
-    } else {
-        json!({ "stopped": false, "message": "no run is at work on this thread" })
-    }
-}
-
 /// `POST /copilotkit`: every call at one path.
 pub(crate) async fn single(
     State(app): State<Arc<App>>,
@@ -146,23 +91,28 @@ pub(crate) async fn single(
     let (head, body) = request.into_parts();
     body::check_type(&head.headers)?;
     let mut call = body::read(&head.headers, body, &app.limits).await?;
-    let method = call["method"].as_str().unwrap_or_default().to_owned();
-    let param = |name: &str| call["params"][name].as_str().unwrap_or(DEFAULT).to_owned();
-    let (agent_id, thread_id) = (param("agentId"), param("threadId"));
     let value = call["body"].take();
-    match method.as_str() {
+    let param = |name: &str| call["params"][name].as_str();
+    let agent_id = param("agentId").unwrap_or(DEFAULT);
+    match call["method"].as_str().unwrap_or_default() {
         "info" => Ok(Json(described(&app)).into_response()),
         "agent/run" => {
-            let agent = agent(&app, &agent_id)?;
+            let agent = agent(&app, agent_id)?;
             run::start_with(app, agent, user, negotiate(&head.headers)?, value).await
         }
         "agent/connect" => {
-            let agent = agent(&app, &agent_id)?;
-            connect_with(app, agent, user, negotiate(&head.headers)?, value).await
+            let agent = agent(&app, agent_id)?;
+            connect::show(app, agent, user, negotiate(&head.headers)?, value).await
         }
         "agent/stop" => {
-            agent(&app, &agent_id)?;
-            Ok(Json(stopped(&app, &ThreadKey::new(user, thread_id))).into_response())
+            agent(&app, agent_id)?;
+            let thread_id = param("threadId").unwrap_or_default();
+            let stopped = stop::stopped(&app, &ThreadKey::new(user, thread_id), &value)?;
+            Ok(Json(stopped).into_response())
+        }
+        "resource/request" => {
+            let method = param("httpMethod").unwrap_or("GET");
+            resources::answer(&app, user, method, param("path").unwrap_or_default(), value).await
         }
         other => {
             let message = format!("this runtime has no method {other:?}");

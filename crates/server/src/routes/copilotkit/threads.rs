@@ -2,42 +2,51 @@
 
 use std::sync::Arc;
 
-use antiphon_agent::store::{Thread, ThreadKey, ThreadSummary};
-use antiphon_protocol::{Event, MessagesSnapshot, StateSnapshot};
+use antiphon_agent::store::{StoredMessage, Thread, ThreadKey, ThreadSummary};
+use antiphon_protocol::{Event, Message, MessagesSnapshot, StateSnapshot};
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::DEFAULT;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::ApiError;
 use crate::routes::extract::{Params, Segment};
-use crate::routes::sessions;
-
-/// The most threads in one answer.
-const PAGE: usize = 100;
+use crate::routes::sessions::{self, Page};
 
 /// Which threads are asked for.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Which {
     agent_id: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
 }
 
 /// `GET /copilotkit/threads`: the person's threads, the one changed last first.
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     Caller(user): Caller,
-    Params(Which { agent_id }): Params<Which>,
+    Params(which): Params<Which>,
 ) -> Result<Json<Value>, ApiError> {
-    let found = app.runtime.store().threads(&user, None, PAGE).await?;
+    listed(&app, &user, which).await.map(Json)
+}
+
+pub(super) async fn listed(app: &App, user: &str, which: Which) -> Result<Value, ApiError> {
+    let agent_id = which.agent_id.as_deref().unwrap_or(DEFAULT);
+    let page = Page {
+        limit: which.limit,
+        cursor: which.cursor,
+    };
+    let (found, next) = sessions::found(app, user, &page).await?;
     let line = |thread: &ThreadSummary| {
         json!({
             "id": thread.thread,
             "name": thread.title,
-            "agentId": agent_id.as_deref().unwrap_or("default"),
+            "agentId": agent_id,
             "organizationId": "",
             "createdById": user,
             "archived": false,
@@ -45,9 +54,16 @@ pub(crate) async fn list(
             "updatedAt": thread.updated_at,
         })
     };
-    Ok(Json(
-        json!({ "threads": found.iter().map(line).collect::<Vec<_>>(), "nextCursor": null }),
-    ))
+    let threads: Vec<Value> = found.iter().map(line).collect();
+    Ok(json!({ "threads": threads, "nextCursor": next }))
+}
+
+/// What of a thread is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part {
+    Messages,
+    State,
+    Events,
 }
 
 /// `GET /copilotkit/threads/{id}/messages`.
@@ -56,13 +72,7 @@ pub(crate) async fn messages(
     Caller(user): Caller,
     Segment(id): Segment,
 ) -> Result<Json<Value>, ApiError> {
-    let thread = find(&app, user, id).await?;
-    let messages: Vec<_> = thread
-        .messages
-        .iter()
-        .map(|stored| &stored.message)
-        .collect();
-    Ok(Json(json!({ "messages": messages })))
+    part(&app, user, id, Part::Messages).await.map(Json)
 }
 
 /// `GET /copilotkit/threads/{id}/state`.
@@ -71,9 +81,7 @@ pub(crate) async fn state(
     Caller(user): Caller,
     Segment(id): Segment,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(
-        json!({ "state": shared(&find(&app, user, id).await?) }),
-    ))
+    part(&app, user, id, Part::State).await.map(Json)
 }
 
 /// `GET /copilotkit/threads/{id}/events`: the thread, told as the events that make it.
@@ -82,23 +90,46 @@ pub(crate) async fn events(
     Caller(user): Caller,
     Segment(id): Segment,
 ) -> Result<Json<Value>, ApiError> {
-    let thread = find(&app, user, id).await?;
-    let messages: Vec<_> = thread
-        .messages
-        .iter()
-        .map(|stored| stored.message.clone())
-        .collect();
-    let events: [Event; 2] = [
-        StateSnapshot::new(shared(&thread)).into(),
-        MessagesSnapshot::new(messages).into(),
-    ];
-    Ok(Json(json!({ "events": events })))
+    part(&app, user, id, Part::Events).await.map(Json)
 }
 
-/// A thread's new name.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Named {
-    name: String,
+pub(super) async fn part(
+    app: &App,
+    user: String,
+    id: String,
+    part: Part,
+) -> Result<Value, ApiError> {
+    let thread = sessions::find(app, &ThreadKey::new(user, id)).await?;
+    Ok(match part {
+        Part::Messages => {
+            let messages: Vec<Value> = thread.messages.iter().map(inspected).collect();
+            json!({ "messages": messages })
+        }
+        Part::State => json!({ "state": shared(&thread) }),
+        Part::Events => json!({ "events": told(thread) }),
+    })
+}
+
+fn told(thread: Thread) -> [Event; 2] {
+    let state = StateSnapshot::new(shared(&thread));
+    let messages = thread.messages.into_iter().map(|stored| stored.message);
+    let messages = MessagesSnapshot::new(messages.collect::<Vec<_>>());
+    [state.into(), messages.into()]
+}
+
+/// A message as CopilotKit's inspector reads it: its calls are flat.
+fn inspected(stored: &StoredMessage) -> Value {
+    let mut message = json!(stored.message);
+    if let (Message::Assistant(said), Value::Object(members)) = (&stored.message, &mut message)
+        && !said.tool_calls.is_empty()
+    {
+        let flat = said.tool_calls.iter().map(|call| {
+            let function = &call.function;
+            json!({ "id": call.id, "name": function.name, "args": function.arguments })
+        });
+        members.insert("toolCalls".to_owned(), flat.collect());
+    }
+    message
 }
 
 /// `PATCH /copilotkit/threads/{id}`: renames a thread.
@@ -106,17 +137,40 @@ pub(crate) async fn rename(
     State(app): State<Arc<App>>,
     Caller(user): Caller,
     Segment(id): Segment,
-    body: Result<Json<Named>, axum::extract::rejection::JsonRejection>,
+    request: Request,
 ) -> Result<Json<Value>, ApiError> {
-    let Ok(Json(Named { name })) = body else {
-        return Err(ApiError::invalid(
-            "invalid_input",
-            "name",
-            "a thread's name is a string",
-        ));
+    let members = ["agentId", "name", "archived"];
+    let changes = sessions::object(&app, request, &members).await?;
+    renamed(&app, user, id, changes).await.map(Json)
+}
+
+/// Takes `name`. No thread is ever archived, so bringing one back changes nothing.
+pub(super) async fn renamed(
+    app: &Arc<App>,
+    user: String,
+    id: String,
+    mut changes: Map<String, Value>,
+) -> Result<Value, ApiError> {
+    if changes
+        .get("archived")
+        .is_some_and(|archived| archived != false)
+    {
+        let message = "threads are kept or deleted; none is archived";
+        return Err(ApiError::invalid("invalid_input", "archived", message));
+    }
+    let key = ThreadKey::new(user, &id);
+    let name = match changes.remove("name") {
+        Some(Value::String(name)) => {
+            sessions::retitle(app, key, name.clone()).await?;
+            Some(name)
+        }
+        None if changes.contains_key("archived") => sessions::find(app, &key).await?.title,
+        _ => {
+            let message = "a thread's name is a string";
+            return Err(ApiError::invalid("invalid_input", "name", message));
+        }
     };
-    sessions::retitle(&app, ThreadKey::new(user, &id), name.clone()).await?;
-    Ok(Json(json!({ "id": id, "name": name })))
+    Ok(json!({ "id": id, "name": name, "archived": false }))
 }
 
 /// `DELETE /copilotkit/threads/{id}`.
@@ -130,8 +184,4 @@ pub(crate) async fn remove(
 
 fn shared(thread: &Thread) -> Value {
     thread.state.clone().unwrap_or_else(|| json!({}))
-}
-
-async fn find(app: &App, user: String, id: String) -> Result<Thread, ApiError> {
-    sessions::find(app, &ThreadKey::new(user, id)).await
 }

@@ -28,8 +28,8 @@ const PAGE: usize = 100;
 /// A page of a list.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Page {
-    limit: Option<usize>,
-    cursor: Option<String>,
+    pub(crate) limit: Option<usize>,
+    pub(crate) cursor: Option<String>,
 }
 
 impl Page {
@@ -51,17 +51,7 @@ pub(crate) async fn list(
     Caller(user): Caller,
     Params(page): Params<Page>,
 ) -> Result<Json<Value>, ApiError> {
-    let limit = page.limit()?;
-    let scope = format!("sessions/{user}");
-    let after = Cursor::read(page.cursor.as_deref(), &scope)?;
-    let after = after.as_ref().and_then(|cursor| cursor.after.as_str());
-    let mut found = app.runtime.store().threads(&user, after, limit + 1).await?;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let next = found
-        .last()
-        .filter(|_| more)
-        .map(|last| Cursor::after(&scope, json!(last.thread)));
+    let (found, next) = found(&app, &user, &page).await?;
     let line = |thread: &store::ThreadSummary| {
         json!({
             "id": thread.thread,
@@ -73,6 +63,26 @@ pub(crate) async fn list(
     };
     let sessions: Vec<Value> = found.iter().map(line).collect();
     Ok(Json(json!({ "sessions": sessions, "nextCursor": next })))
+}
+
+/// A page of a user's threads, and where the next one begins.
+pub(crate) async fn found(
+    app: &App,
+    user: &str,
+    page: &Page,
+) -> Result<(Vec<store::ThreadSummary>, Option<String>), ApiError> {
+    let limit = page.limit()?;
+    let scope = format!("sessions/{user}");
+    let after = Cursor::read(page.cursor.as_deref(), &scope)?;
+    let after = after.as_ref().and_then(|cursor| cursor.after.as_str());
+    let mut found = app.runtime.store().threads(user, after, limit + 1).await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next = found
+        .last()
+        .filter(|_| more)
+        .map(|last| Cursor::after(&scope, json!(last.thread)));
+    Ok((found, next))
 }
 
 /// `GET /sessions/{id}`.
