@@ -2,7 +2,10 @@
 
 mod common;
 
-use antiphon_agent::Tool;
+use std::time::Duration;
+
+use antiphon_agent::store::{Store, ThreadKey};
+use antiphon_agent::{Approval, Tool};
 use antiphon_protocol::Replica;
 use common::{Stage, calls, says};
 use serde_json::json;
@@ -54,4 +57,28 @@ async fn an_answer_in_forwarded_props_asks_for_a_run_without_a_new_message() {
     assert!(played.shape().ends_with("TEXT_MESSAGE_END RUN_FINISHED"));
     assert_eq!(stage.asked(1), ["user: begin", "assistant: May I? "]);
     stage.assert_in_step().await;
+}
+
+#[tokio::test]
+async fn looking_at_a_thread_shows_what_is_open_and_changes_nothing() {
+    let approval = Approval::default().timeout(Duration::from_secs(60));
+    let tool = Tool::fixed("pay", json!("Paid.")).approval(approval);
+    let turns = vec![calls(&[("c1", "pay", json!({}))])];
+    let mut stage = Stage::new(|a| a.tools(tool), turns);
+    let unknown = stage.look().await;
+    assert_eq!(
+        unknown.shape(),
+        "RUN_STARTED STATE_SNAPSHOT MESSAGES_SNAPSHOT RUN_FINISHED"
+    );
+    let key = ThreadKey::new("alice", "t1");
+    assert_eq!(stage.store.thread(&key).await.unwrap(), None);
+
+    let input = stage.user("pay");
+    let asked = stage.play(input).await.unwrap().interrupts();
+    assert_eq!(stage.look().await.interrupts(), asked);
+
+    let before = stage.thread().await;
+    stage.clock.advance(61);
+    assert_eq!(stage.look().await.interrupts(), []);
+    assert_eq!(stage.thread().await, before);
 }

@@ -231,6 +231,14 @@ impl Stage {
         }
     }
 
+    /// The thread as it is shown to a page that only looks.
+    pub async fn look(&self) -> Played {
+        let key = ThreadKey::new("alice", "t1");
+        let shown = self.runtime.shown(&self.agent, &key, "look").await;
+        let events = read(&shown.unwrap()).await;
+        Played { events }
+    }
+
     pub async fn thread(&self) -> Thread {
         self.store
             .thread(&ThreadKey::new("alice", "t1"))

@@ -1,0 +1,1 @@
+export{A as createCynefinServices}from"./mermaid-parser.core-DipWd-6y.js";

@@ -1,0 +1,1 @@
+export{w as createInfoServices}from"./mermaid-parser.core-DipWd-6y.js";

@@ -1,0 +1,1 @@
+export{b as createPieServices}from"./mermaid-parser.core-DipWd-6y.js";

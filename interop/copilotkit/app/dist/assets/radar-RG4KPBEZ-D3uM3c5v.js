@@ -1,0 +1,1 @@
+export{v as createRadarServices}from"./mermaid-parser.core-DipWd-6y.js";

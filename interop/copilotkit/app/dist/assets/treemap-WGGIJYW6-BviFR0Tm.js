@@ -1,0 +1,1 @@
+export{o as createTreemapServices}from"./mermaid-parser.core-DipWd-6y.js";

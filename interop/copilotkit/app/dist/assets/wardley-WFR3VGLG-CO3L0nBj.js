@@ -1,0 +1,1 @@
+export{i as createWardleyServices}from"./mermaid-parser.core-DipWd-6y.js";
