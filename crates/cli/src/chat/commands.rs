@@ -25,7 +25,7 @@ const HELP: &[(&str, &str)] = &[
     (":help", "shows this"),
     (":q, quit", "ends; so do Ctrl-D, and Ctrl-C twice"),
     ("Ctrl-C", "stops a run"),
-    ("Ctrl-J", "begins a new line"),
+    ("Alt-Enter", "begins a new line"),
 ];
 
 impl Session {
@@ -68,13 +68,9 @@ impl Session {
     }
 
     fn show_state(&mut self) {
-        if self.thread.state().is_null() {
-            self.note("there is no state yet");
-        } else {
-            let state = format!("{:#}", self.thread.state());
-            self.console.screen.verbatim(Style::PLAIN, &state);
-            self.console.screen.newline();
-        }
+        let state = format!("{:#}", self.thread.state());
+        self.console.screen.verbatim(Style::PLAIN, &state);
+        self.console.screen.newline();
         if self.is_waiting() {
             self.note("the agent waits for an answer: :answer");
         }
@@ -110,19 +106,18 @@ impl Session {
         }
         for session in sessions {
             let mark = if session.id == self.thread.id() {
-                "*"
+                "* "
             } else {
-                " "
+                "  "
             };
             let title = session
                 .metadata
                 .get("title")
                 .and_then(|title| title.as_str());
-            let line = format!("{mark} {}  {}", session.id, title.unwrap_or_default());
-            let room = self.console.screen.width();
-            self.console
-                .screen
-                .verbatim(Style::PLAIN, &fold(&line, room));
+            let line = format!("{} {}", session.id, title.unwrap_or_default());
+            let room = self.console.screen.width() - mark.len();
+            let line = format!("{mark}{}", fold(&line, room));
+            self.console.screen.verbatim(Style::PLAIN, &line);
             self.console.screen.newline();
         }
     }

@@ -59,7 +59,7 @@ impl Session {
                 Ok(stands) if stands["status"] == "in_progress" => {}
                 Ok(stands) => {
                     if let Some(why) = stands["error"]["message"].as_str() {
-                        self.complain(&why.to_owned());
+                        self.complain(why);
                     }
                     return Watched::Settled;
                 }

@@ -29,9 +29,8 @@ pub(super) async fn run(target: &Target, mut thread: Thread, json: bool) -> Resu
         started = thread.send(message) => started.map_err(|error| failure(&error))?,
         () = interrupted() => return Ok(Ended::Interrupted),
     };
-    let ended = match read(started, &mut output).await? {
-        Some(ended) => ended,
-        None => return Ok(Ended::Interrupted),
+    let Some(ended) = read(started, &mut output).await? else {
+        return Ok(Ended::Interrupted);
     };
     if output.is_closed() {
         // Whoever read it, such as `head`, has had enough.
@@ -40,6 +39,20 @@ pub(super) async fn run(target: &Target, mut thread: Thread, json: bool) -> Resu
     let whom = match &ended {
         RunEnded::Done(_) => return Ok(Ended::Well),
         RunEnded::Cancelled => return Err(Failure::failed("the run was cancelled")),
+        waiting => waits_for(waiting),
+    };
+    let agent = target.agent.as_deref();
+    let agent = agent.map(|name| format!(" --agent {name}"));
+    Err(Failure::waiting(format!(
+        "the run waits for {whom}; go on with: antiphon chat {}{} --thread {thread_id}",
+        target.url,
+        agent.unwrap_or_default()
+    )))
+}
+
+/// For whom or what a run waits.
+fn waits_for(ended: &RunEnded) -> String {
+    match ended {
         RunEnded::Asked(questions) => {
             let asked = questions.iter().map(|question| {
                 let asked = question.message().unwrap_or(question.reason());
@@ -51,16 +64,8 @@ pub(super) async fn run(target: &Target, mut thread: Thread, json: bool) -> Resu
             let names = calls.iter().map(|call| fold(&call.function.name, 100));
             format!("the result of {}", names.collect::<Vec<_>>().join(", "))
         }
-        RunEnded::InProgress { .. } => "another system".to_owned(),
-    };
-    let agent = target.agent.as_deref();
-    let agent = agent
-        .map(|name| format!(" --agent {name}"))
-        .unwrap_or_default();
-    Err(Failure::waiting(format!(
-        "the run waits for {whom}; go on with: antiphon chat {}{agent} --thread {thread_id}",
-        target.url
-    )))
+        _ => "another system".to_owned(),
+    }
 }
 
 /// Reads the run to its end; `None` if Ctrl-C has stopped it.

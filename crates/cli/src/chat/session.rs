@@ -3,7 +3,7 @@
 use antiphon_client::{Ended as RunEnded, ErrorKind, Question, Thread};
 use serde_json::Value;
 
-use super::ask::{self, Answers};
+use super::ask;
 use super::console::{Console, Reply, Style, fold};
 use super::log::Log;
 use super::play::{Played, Stage, Step};
@@ -11,6 +11,11 @@ use super::view::View;
 use crate::failure::{Ended, Failure};
 use crate::target::Target;
 use crate::target::failure;
+
+/// What a person is told who leaves something open.
+const OPEN: &str = ":answer asks again; to say something else gives it up";
+/// What the agent is told of a call that nobody here answers.
+const SKIPPED: &str = "the person skipped this call";
 
 /// A conversation at a terminal.
 #[derive(Debug)]
@@ -127,10 +132,13 @@ impl Session {
                             ..
                         }
                     );
-                    if is_refused && self.is_waiting() {
-                        self.ask_open().await
-                    } else {
-                        None
+                    match (self.is_waiting(), is_refused) {
+                        (true, true) => self.ask_open().await,
+                        (true, false) => {
+                            self.note(OPEN);
+                            None
+                        }
+                        (false, _) => None,
                     }
                 }
                 Played::Left => {
@@ -139,9 +147,6 @@ impl Session {
                 }
                 Played::Gone => return Next::Leave,
             };
-        }
-        if self.is_waiting() {
-            self.note(":answer asks again; to say something else gives it up");
         }
         Next::Prompt
     }
@@ -174,26 +179,28 @@ impl Session {
 
     /// Asks what is open; `None`: the person left it open.
     pub(super) async fn ask_open(&mut self) -> Option<Step> {
+        let step = self.ask_for_step().await;
+        if step.is_none() {
+            self.note(OPEN);
+        }
+        step
+    }
+
+    async fn ask_for_step(&mut self) -> Option<Step> {
         let questions = self.thread.questions();
         if !questions.is_empty() {
             let answers = ask::questions(&mut self.console, &questions).await?;
             return Some(Step::Answer(answers));
         }
         let calls = self.thread.waiting();
-        match ask::calls(&mut self.console, &calls).await {
-            Answers::Open => None,
-            Answers::All(results) => {
-                for (call, result) in calls.iter().zip(results) {
-                    match result {
-                        Some(result) => self.thread.tool_result(call, result),
-                        None => self
-                            .thread
-                            .tool_failure(call, "the person skipped this call"),
-                    }
-                }
-                Some(Step::Proceed)
+        let results = ask::calls(&mut self.console, &calls).await?;
+        for (call, result) in calls.iter().zip(results) {
+            match result {
+                Some(result) => self.thread.tool_result(call, result),
+                None => self.thread.tool_failure(call, SKIPPED),
             }
         }
+        Some(Step::Proceed)
     }
 
     /// Cancels every question and skips every call that is open.

@@ -72,19 +72,17 @@ impl Field {
     /// What to ask.
     pub(super) fn prompt(&self) -> String {
         let mut prompt = self.label.clone();
-        if !self.choices.is_empty() {
-            let choices = self.choices.iter().enumerate();
-            let choices = choices.map(|(at, choice)| format!("{} {}", at + 1, plain(choice)));
-            prompt.push_str(&format!(" [{}]", choices.collect::<Vec<_>>().join(", ")));
-        } else {
-            prompt.push_str(match self.kind {
-                Kind::Boolean => " [y/n]",
-                Kind::Integer => " (a whole number)",
-                Kind::Number => " (a number)",
-                Kind::Json => " (JSON)",
-                Kind::Text | Kind::Any => "",
-            });
-        }
+        let choices = self.choices.iter().enumerate();
+        let choices = choices.map(|(at, choice)| format!("{} {}", at + 1, plain(choice)));
+        let choices = choices.collect::<Vec<_>>().join(", ");
+        prompt.push_str(&match self.kind {
+            _ if !choices.is_empty() => format!(" [{choices}]"),
+            Kind::Boolean => " [y/n]".to_owned(),
+            Kind::Integer => " (a whole number)".to_owned(),
+            Kind::Number => " (a number)".to_owned(),
+            Kind::Json => " (JSON)".to_owned(),
+            Kind::Text | Kind::Any => String::new(),
+        });
         match &self.usual {
             Some(usual) => prompt.push_str(&format!(" ({} if empty)", plain(usual))),
             None if !self.required => prompt.push_str(" (may stay empty)"),
@@ -105,17 +103,21 @@ impl Field {
             };
         }
         if !self.choices.is_empty() {
-            let named = self.choices.iter().find(|choice| plain(choice) == trimmed);
-            let number = trimmed
-                .parse::<usize>()
-                .ok()
-                .and_then(|number| number.checked_sub(1));
-            let numbered = number.and_then(|at| self.choices.get(at));
-            let chosen = named.or(numbered).cloned();
-            return chosen
-                .map(Some)
-                .ok_or_else(|| "it must be one of these, or its number".to_owned());
+            return self.choose(trimmed).map(Some);
         }
+        self.convert(said, trimmed).map(Some)
+    }
+
+    fn choose(&self, said: &str) -> Result<Value, String> {
+        let named = self.choices.iter().find(|choice| plain(choice) == said);
+        let number = said.parse::<usize>().ok();
+        let number = number.and_then(|number| number.checked_sub(1));
+        let numbered = number.and_then(|at| self.choices.get(at));
+        let chosen = named.or(numbered).cloned();
+        chosen.ok_or_else(|| "it must be one of these, or its number".to_owned())
+    }
+
+    fn convert(&self, said: &str, trimmed: &str) -> Result<Value, String> {
         let value = match self.kind {
             Kind::Text => Some(Value::String(said.to_owned())),
             Kind::Boolean => match trimmed.to_lowercase().as_str() {
@@ -131,7 +133,7 @@ impl Field {
                 Some(json.unwrap_or_else(|| Value::String(said.to_owned())))
             }
         };
-        value.map(Some).ok_or_else(|| {
+        value.ok_or_else(|| {
             let wanted = match self.kind {
                 Kind::Boolean => "please say y or n",
                 Kind::Integer => "it must be a whole number, such as 7",

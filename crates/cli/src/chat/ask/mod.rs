@@ -14,15 +14,6 @@ use super::console::{Console, Style, clean, fold};
 /// How many lines of arguments are shown before the person asks for more.
 const SHOWN_LINES: usize = 40;
 
-/// What came of asking for results.
-#[derive(Debug)]
-pub(super) enum Answers {
-    /// One for each call, `None` for one that is skipped.
-    All(Vec<Option<Value>>),
-    /// The person left them open.
-    Open,
-}
-
 /// What a person says to a question.
 #[derive(Debug)]
 enum Said<T> {
@@ -49,7 +40,7 @@ pub(super) async fn questions(
     questions: &[Question],
 ) -> Option<Vec<Answer>> {
     // What was typed before a question was there is no answer to it.
-    console.forget_keys();
+    console.forget_keys().await;
     let mut answers = Vec::with_capacity(questions.len());
     for question in questions {
         answers.push(one(console, question).await?);
@@ -57,18 +48,19 @@ pub(super) async fn questions(
     Some(answers)
 }
 
-/// Asks for the results of calls that the agent left to this client.
-pub(super) async fn calls(console: &mut Console, calls: &[ToolCall]) -> Answers {
-    console.forget_keys();
+/// Asks for the results of calls that the agent left to this client, a result for each call and
+/// `None` for one that is skipped; `None` for all: the person left them open.
+pub(super) async fn calls(console: &mut Console, calls: &[ToolCall]) -> Option<Vec<Option<Value>>> {
+    console.forget_keys().await;
     let mut results = Vec::with_capacity(calls.len());
     for call in calls {
         match call::ask(console, call).await {
             Said::This(result) => results.push(Some(result)),
             Said::Nothing => results.push(None),
-            Said::Later => return Answers::Open,
+            Said::Later => return None,
         }
     }
-    Answers::All(results)
+    Some(results)
 }
 
 async fn one(console: &mut Console, question: &Question) -> Option<Answer> {

@@ -6,7 +6,7 @@ use crossterm::event::{
     DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyEvent, KeyEventKind,
 };
 use crossterm::{execute, terminal};
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use zeroize::Zeroizing;
 
 /// What a person did at the terminal.
@@ -57,12 +57,14 @@ impl Keys {
 
     /// Forgets the keys that were pressed already: whoever types ahead must not answer a question
     /// that was not there yet.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) async fn forget(&mut self) {
         // At most what a terminal holds; a key that is held down must not keep this busy.
         for _ in 0..4096 {
-            match self.events.next().now_or_never() {
-                Some(Some(Ok(_))) => {}
-                _ => return,
+            // The stream wakes whoever has polled it first, so it is polled by this task.
+            tokio::select! {
+                biased;
+                Some(Ok(_)) = self.events.next() => {}
+                () = std::future::ready(()) => return,
             }
         }
     }

@@ -112,7 +112,8 @@ impl Line {
             'c' => Did::Interrupted,
             'd' if self.text.is_empty() => Did::Ended,
             'd' => self.delete_behind(self.one_behind()),
-            'j' => self.typed('\n'),
+            // Enter, as it arrives when it was pressed before this program had the terminal.
+            'j' | 'm' => Did::Entered,
             'a' => self.go(0),
             'e' => self.go(self.text.len()),
             'b' => self.go(self.cursor - self.one_before()),
@@ -235,6 +236,13 @@ mod tests {
             Did::Interrupted
         );
         assert_eq!(keys(&mut line, &[(KeyCode::Enter, NONE)]), Did::Entered);
+        assert_eq!(
+            keys(&mut line, &[(KeyCode::Char('j'), CONTROL)]),
+            Did::Entered
+        );
+        keys(&mut line, &[(KeyCode::Enter, KeyModifiers::ALT)]);
+        assert_eq!(line.text(), "\n");
+        keys(&mut line, &[(KeyCode::Backspace, NONE)]);
         for code in [
             KeyCode::Backspace,
             KeyCode::Delete,

@@ -89,9 +89,9 @@ impl Console {
     }
 
     /// Forgets the keys that were pressed already.
-    pub(crate) fn forget_keys(&mut self) {
+    pub(crate) async fn forget_keys(&mut self) {
         if let Some(keys) = &mut self.keys {
-            keys.forget();
+            keys.forget().await;
         }
     }
 
@@ -123,7 +123,6 @@ impl Console {
         loop {
             drawing.draw(prompt, style, &line, &mut self.screen);
             let reply = match press(&mut line, self.input().await) {
-                Did::Nothing | Did::Changed => continue,
                 Did::Earlier if back < self.kept.len() => {
                     back += 1;
                     self.recall(back, &mut line);
@@ -134,7 +133,7 @@ impl Console {
                     self.recall(back, &mut line);
                     continue;
                 }
-                Did::Earlier | Did::Later => continue,
+                Did::Nothing | Did::Changed | Did::Earlier | Did::Later => continue,
                 Did::Entered => Reply::Line(line.text().to_owned()),
                 Did::Interrupted => Reply::Interrupted,
                 Did::Ended => Reply::Ended,

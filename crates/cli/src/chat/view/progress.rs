@@ -35,7 +35,7 @@ impl Default for Progress {
 impl Progress {
     pub(super) fn event(&mut self, event: &Event) {
         match event {
-            Event::RunStarted(_) => "thinking".clone_into(&mut self.at),
+            Event::RunStarted(_) | Event::ToolCallResult(_) => "thinking".clone_into(&mut self.at),
             Event::ToolCallStart(start) => {
                 self.writing += 1;
                 self.bytes = 0;
@@ -46,7 +46,6 @@ impl Progress {
                 self.writing = self.writing.saturating_sub(1);
                 "running tools".clone_into(&mut self.at);
             }
-            Event::ToolCallResult(_) => "thinking".clone_into(&mut self.at),
             Event::StateDelta(delta) => {
                 let what = if self.writing > 0 {
                     "predicted state"
