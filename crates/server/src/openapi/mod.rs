@@ -80,9 +80,9 @@ fn operation(route: &Route) -> Value {
         "parameters": parameters(route, known),
         "responses": answers,
     });
-    if let Some(body) = known.and_then(|known| known.body) {
+    if let Some((body, needed)) = known.and_then(|known| Some((known.body?, known.needs_body))) {
         operation["requestBody"] = json!({
-            "required": true,
+            "required": needed,
             "content": { "application/json": { "schema": reference(body) } },
         });
     }

@@ -13,6 +13,8 @@ pub(super) struct Operation {
     pub(super) query: &'static [(&'static str, &'static str, bool, &'static str)],
     /// The shape of the body that it takes.
     pub(super) body: Option<&'static str>,
+    /// Whether there has to be one.
+    pub(super) needs_body: bool,
     pub(super) answers: &'static [Answer],
 }
 
@@ -51,6 +53,7 @@ impl Operation {
             summary,
             query: &[],
             body: None,
+            needs_body: false,
             answers: &[],
         }
     }
@@ -63,7 +66,14 @@ impl Operation {
         self
     }
 
-    const fn takes(mut self, body: &'static str) -> Self {
+    const fn takes(self, body: &'static str) -> Self {
+        Self {
+            needs_body: true,
+            ..self.may_take(body)
+        }
+    }
+
+    const fn may_take(mut self, body: &'static str) -> Self {
         self.body = Some(body);
         self
     }
@@ -259,9 +269,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .takes("RunAgentInput")
         .answers(RUN),
     post("/copilotkit/agent/{id}/stop/{threadId}", "Stops the run of a thread")
+        .may_take("Stop")
         .answers(&[on(200, "Whether a run was told to stop.", Json("Object"))]),
     get("/copilotkit/threads", "Lists the threads for CopilotKit")
-        .asks(&[("agentId", "string", false, "The agent to name in the list.")])
+        .asks(&[("agentId", "string", false, "The agent to name in the list."), LIMIT, CURSOR])
         .answers(&[on(200, "The threads.", Json("Object"))]),
     patch("/copilotkit/threads/{id}", "Renames a thread")
         .takes("ThreadName")
