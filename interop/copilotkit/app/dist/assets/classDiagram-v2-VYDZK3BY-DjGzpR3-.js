@@ -1,1 +1,0 @@
-import{i as e,n as t,r as n,t as r}from"./chunk-TICWLB2K-BXr3l_VK.js";import"./chunk-POPQ4Y6H-BCIzvX1k.js";import{dr as i}from"./mermaid.core-CTDqtskV.js";import"./chunk-F27PBJKO-Bxm-mYu9.js";var a={parser:t,get db(){return new r},renderer:n,styles:e,init:i(e=>{e.class||={},e.class.arrowMarkerAbsolute=e.arrowMarkerAbsolute},`init`)};export{a as diagram};

@@ -1,1 +1,0 @@
-export{A as createCynefinServices}from"./mermaid-parser.core-DipWd-6y.js";

@@ -1,1 +1,0 @@
-export{O as createEventModelingServices}from"./mermaid-parser.core-DipWd-6y.js";

@@ -1,1 +1,0 @@
-export{n as diagram}from"./chunk-SHT3W25Y-DFohuChL.js";import"./chunk-POPQ4Y6H-BCIzvX1k.js";import"./mermaid.core-CTDqtskV.js";import"./chunk-F27PBJKO-Bxm-mYu9.js";

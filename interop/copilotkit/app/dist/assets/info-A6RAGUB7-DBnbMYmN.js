@@ -1,1 +1,0 @@
-export{w as createInfoServices}from"./mermaid-parser.core-DipWd-6y.js";

@@ -1,1 +1,0 @@
-export{S as createPacketServices}from"./mermaid-parser.core-DipWd-6y.js";

@@ -1,1 +1,0 @@
-export{b as createPieServices}from"./mermaid-parser.core-DipWd-6y.js";

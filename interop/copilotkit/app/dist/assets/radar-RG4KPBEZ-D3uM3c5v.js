@@ -1,1 +1,0 @@
-export{v as createRadarServices}from"./mermaid-parser.core-DipWd-6y.js";

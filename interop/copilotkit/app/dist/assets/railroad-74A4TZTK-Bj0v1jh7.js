@@ -1,1 +1,0 @@
-export{g as createRailroadServices}from"./mermaid-parser.core-DipWd-6y.js";

@@ -1,1 +1,0 @@
-export{o as createTreemapServices}from"./mermaid-parser.core-DipWd-6y.js";
