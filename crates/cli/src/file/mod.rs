@@ -10,6 +10,7 @@ pub(crate) mod document;
 mod dotenv;
 mod error;
 mod path;
+mod prompt;
 mod read;
 mod script;
 pub(crate) mod tool;
@@ -57,7 +58,10 @@ impl AgentFile {
     /// Everything that is known to be wrong with it.
     pub(crate) fn parse(path: &Path, text: &str, variables: &Variables) -> Result<Self, FileError> {
         let wrong = |problems| FileError::new(path, problems);
-        let tree = filled(text, variables).map_err(wrong)?;
+        let mut tree = filled(text, variables).map_err(wrong)?;
+        if prompt::is_prompt(&tree) {
+            tree = prompt::translate(&tree).map_err(|problem| wrong(vec![problem]))?;
+        }
         let document: Document = read::read(&tree).map_err(|problem| wrong(vec![problem]))?;
         let problems = check::check(&document, &tree);
         if !problems.is_empty() {
@@ -101,6 +105,9 @@ pub(crate) fn load_script(path: &Path, variables: &Variables) -> Result<Script, 
 
 fn filled(text: &str, variables: &Variables) -> Result<Node, Vec<Problem>> {
     let mut tree = Node::parse(text).map_err(|problem| vec![problem])?;
+    if prompt::is_prompt(&tree) {
+        prompt::rename_variables(&mut tree);
+    }
     let problems = variables.fill(&mut tree);
     if problems.is_empty() {
         Ok(tree)
