@@ -90,7 +90,7 @@ fn blocks(text: &str) -> Vec<Block> {
 fn agent_file(block: &str) -> String {
     const AGENT: &str = "  shown:\n    model: { provider: script }\n";
     let begins = |key: &str| block.lines().any(|line| line.starts_with(key));
-    if begins("agents:") {
+    if begins("agents:") || begins("kind: Prompt") {
         return block.to_owned();
     }
     if FILE_KEYS.iter().any(|key| begins(key)) {
