@@ -257,3 +257,65 @@ async fn work_of_another_system_that_a_crash_cut_is_asked_about_and_its_result_s
     run.play().await;
     assert_eq!(stage.asked(1)[2], "result a: verified");
 }
+
+/// Takes private values, and never comes back from the first.
+#[derive(Clone, Default)]
+struct StuckVault(Arc<AtomicUsize>);
+
+impl antiphon_agent::PrivateHandler for StuckVault {
+    fn deliver<'a>(
+        &'a self,
+        _: antiphon_agent::PrivateValue,
+        _: RunContext<'a>,
+    ) -> BoxFuture<'a, Result<(), ToolError>> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        std::future::pending().boxed()
+    }
+}
+
+#[tokio::test]
+async fn private_input_that_a_crash_cut_begins_anew_and_is_never_delivered_twice() {
+    let vault = StuckVault::default();
+    let count = Arc::clone(&vault.0);
+    let tool = Tool::private_input("token", json!({ "type": "object" }), vault, json!("stored"));
+    let turns = vec![calls(&[("a", "token", json!({}))]), says("Again?")];
+    let mut stage = Stage::new(|a| a.tools(tool), turns);
+    let input = stage.user("log in");
+    let first = stage.play(input).await.unwrap().interrupts();
+    let answer = |stage: &mut Stage, id: &str| {
+        let mut input = stage.resume(vec![entry(id, json!({ "token": "x" }))]);
+        input.messages.clear();
+        input.state = None;
+        input
+    };
+    // The answer was taken and its delivery had not begun: the form is shown anew.
+    let input = answer(&mut stage, &first[0].id);
+    accept_and_die(&stage, input).await;
+    recover_and_play(&stage).await;
+    let open = stage.thread().await.interactions;
+    assert_eq!(open.len(), 1);
+    assert_ne!(open[0].id, first[0].id);
+    // The delivery had begun: it counts as failed, and the model is told.
+    let input = answer(&mut stage, &open[0].id);
+    let accepted = stage
+        .runtime
+        .accept(Arc::clone(&stage.agent), "alice", input)
+        .await
+        .unwrap();
+    let Accepted::Run(run) = accepted else {
+        panic!("an answer is a run")
+    };
+    let playing = tokio::spawn(run.play());
+    while count.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    playing.abort();
+    stage.clock.advance(60);
+    recover_and_play(&stage).await;
+    assert!(
+        stage.asked(1)[2].contains("the delivery was cut off"),
+        "{:?}",
+        stage.asked(1)
+    );
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}

@@ -25,6 +25,10 @@ use crate::tool::Execution;
 /// Why a call that a crash kept from running has failed.
 const STOPPED: &str = "the server stopped before the call was done; do not assume that it ran";
 
+/// Why private input has failed whose delivery a crash cut: it is never repeated.
+const CUT_DELIVERY: &str =
+    "the delivery was cut off; ask for the input again if it is still needed";
+
 /// What became of a run that a crash had cut.
 #[derive(Debug)]
 pub enum Recovered {
@@ -110,9 +114,12 @@ impl Runtime {
                 ..call
             });
             one.asked = asked;
-            let begins_anew = !asked && one.decision.is_none() && is_private(&agent, &one.call);
+            let begins_anew =
+                !cut && !asked && one.decision.is_none() && is_private(&agent, &one.call);
             if (cut && may_repeat(&agent, &one.call)) || begins_anew {
                 one.decision = Some(Decision::Approved { edited: None });
+            } else if cut && is_private(&agent, &one.call) {
+                one.refused = Some(CUT_DELIVERY.to_owned());
             } else if cut {
                 let question = self.outcome_unknown(&agent, &record, &one.call);
                 commit.interactions.push(question.clone());
@@ -269,10 +276,10 @@ impl Runtime {
 }
 
 /// Whether a call has something to do without anybody's word: an answer that it has not acted on, work
-/// that may be done again, or a private form to show anew.
+/// that may be done again, or private input to begin anew.
 fn goes_on(agent: &BuiltAgent, call: &Call, open: &[Interaction]) -> bool {
     match call.phase {
-        CallPhase::Executing => may_repeat(agent, call),
+        CallPhase::Executing => may_repeat(agent, call) || is_private(agent, call),
         CallPhase::Proposed | CallPhase::Settled => {
             let asked = open.iter().any(|i| i.call_id == call.id);
             call.journal.decided.is_some() || (!asked && is_private(agent, call))
@@ -280,14 +287,11 @@ fn goes_on(agent: &BuiltAgent, call: &Call, open: &[Interaction]) -> bool {
     }
 }
 
-/// Whether a call that was cut is simply made again. For private input that means a new form: the value
-/// is gone, and a delivery is never repeated.
 fn may_repeat(agent: &BuiltAgent, call: &Call) -> bool {
     agent
         .tools
         .get(&call.tool)
         .is_some_and(|tool| tool.idempotent)
-        || is_private(agent, call)
 }
 
 fn is_private(agent: &BuiltAgent, call: &Call) -> bool {
