@@ -2,7 +2,7 @@
 //!
 //! [`AgentFile::load`] goes text → [tree] → variables → typed [entries](document::Document) →
 //! [checks](check). Nothing here opens a socket or a store; making agents of the entries is
-//! [`crate::build`]'s work.
+//! [`crate::agents`]'s work.
 
 pub(crate) mod agent;
 mod check;
