@@ -165,7 +165,11 @@ fn out_of_order(recorded: &Entry, now: &str) -> ToolError {
     ))
 }
 
-/// A question to the person; `await` it. See the [module's first paragraph](self) for what that means.
+/// A question to the person; `await` it.
+///
+/// While the person thinks nothing waits: the run ends with the question, and with the answer the
+/// tool is called again from its start, the answers given so far in hand. What stands before a
+/// question and must not be done twice goes into [`RunContext::step`].
 #[derive(Debug)]
 #[must_use = "a question is asked when it is awaited"]
 pub struct Question<'a, T> {
