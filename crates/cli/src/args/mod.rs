@@ -13,7 +13,12 @@ pub(crate) use talking::{Chat, Check, ReportFormat};
 
 /// Serves AG-UI agents, and talks with them.
 #[derive(Debug, Parser)]
-#[command(name = "antiphon", version, arg_required_else_help = true)]
+#[command(
+    name = "antiphon",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
 #[command(after_help = examples::ALL)]
 pub(crate) struct Args {
     /// What to do.
