@@ -41,17 +41,23 @@ pub(crate) async fn start_named(
 }
 
 /// Everything that may refuse the request comes before the first byte of the stream.
-async fn start(
+pub(crate) async fn start(
     app: Arc<App>,
     agent: Arc<BuiltAgent>,
     Caller(user): Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
+    let (binding, value) = open(&app, request).await?;
+    start_with(app, agent, user, binding, value).await
+}
+
+/// Reads a request that is answered with a stream: the wire that it asks for, and its body.
+pub(crate) async fn open(app: &App, request: Request) -> Result<(Binding, Value), ApiError> {
     let (head, body) = request.into_parts();
     body::check_type(&head.headers)?;
     let binding = negotiate(&head.headers)?;
     let value = body::read(&head.headers, body, &app.limits).await?;
-    start_with(app, agent, user, binding, value).await
+    Ok((binding, value))
 }
 
 /// Starts a run from a request's body and answers with its events.

@@ -12,8 +12,7 @@ use serde_json::Value;
 use super::{agent, segment};
 use crate::app::App;
 use crate::auth::Caller;
-use crate::edge::accept::{Binding, negotiate};
-use crate::edge::body;
+use crate::edge::accept::Binding;
 use crate::error::ApiError;
 use crate::routes::run;
 use crate::runs::FoundLog;
@@ -27,10 +26,7 @@ pub(crate) async fn connect(
     request: Request,
 ) -> Result<Response, ApiError> {
     let agent = agent(&app, &segment(&segments, "id"))?;
-    let (head, body) = request.into_parts();
-    body::check_type(&head.headers)?;
-    let binding = negotiate(&head.headers)?;
-    let value = body::read(&head.headers, body, &app.limits).await?;
+    let (binding, value) = run::open(&app, request).await?;
     show(app, agent, user, binding, value).await
 }
 

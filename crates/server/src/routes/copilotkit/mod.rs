@@ -70,16 +70,12 @@ fn described(app: &App) -> Value {
 /// `POST /copilotkit/agent/{id}/run`.
 pub(crate) async fn start(
     State(app): State<Arc<App>>,
-    Caller(user): Caller,
+    caller: Caller,
     segments: RawPathParams,
     request: Request,
 ) -> Result<Response, ApiError> {
     let agent = agent(&app, &segment(&segments, "id"))?;
-    let (head, body) = request.into_parts();
-    body::check_type(&head.headers)?;
-    let binding = negotiate(&head.headers)?;
-    let value = body::read(&head.headers, body, &app.limits).await?;
-    run::start_with(app, agent, user, binding, value).await
+    run::start(app, agent, caller, request).await
 }
 
 /// `POST /copilotkit`: every call at one path.
