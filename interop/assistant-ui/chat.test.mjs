@@ -55,7 +55,7 @@ test("a failed run is shown as one", async () => {
 test("an approval is asked for", async () => {
   await visitor.say("delete file");
   await visitor.seesPart("approval");
-  await visitor.sees(/Delete \/tmp\/report.txt\?/);
+  await visitor.sees(/Delete report\.txt\?/);
 });
 test("an approval is delivered", async () => {
   await visitor.press("approve");

@@ -89,7 +89,7 @@ for (const [way, Kind] of Object.entries({ "a path per call": Runtime, "a single
     test("connecting shows an approval for as long as it is open", async () => {
       const threadId = randomUUID();
       const asked = interrupts(await say(runtime, threadId, "delete"));
-      assert.equal(asked[0].message, "Delete /tmp/report.txt?");
+      assert.equal(asked[0].message, "Delete report.txt?");
       for (let visit = 0; visit < 2; visit++) {
         const shown = await read(await runtime.connect(input(threadId)));
         assert.deepEqual(interrupts(shown), asked);
