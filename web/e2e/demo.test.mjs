@@ -129,7 +129,6 @@ test('a tool that asks for a confirmation gets one', async () => {
       await hand.first().fill('written');
       await press(page, 'Send result');
     } else await press(page, 'Confirm');
-    await page.waitForTimeout(200);
   }
   await hears(page, 'Ok!');
   wellBehaved();
@@ -204,15 +203,12 @@ test('three approvals are answered in any order, and one answer can be changed b
   await comesTo(page, 'Waiting for you');
   assert.equal(await page.locator('.question').count(), 3);
   const third = page.locator('.question', { hasText: 'everyone@example.com' }).first();
-  await page.waitForTimeout(700);
-  await third.getByRole('button', { name: 'Approve' }).click();
-  await page.waitForTimeout(700);
-  await third.getByRole('button', { name: 'Change' }).click();
-  await page.waitForTimeout(700);
-  await third.getByRole('button', { name: 'Decline' }).click();
+  await press(page, 'Approve', third);
+  await press(page, 'Change', third);
+  await press(page, 'Decline', third);
   await isAccessible(page);
-  await press(page, 'Approve', 0);
-  await press(page, 'Approve', 0);
+  await press(page, 'Approve');
+  await press(page, 'Approve');
   await hears(page, 'That is what became of the mails.');
   await comesTo(page);
   wellBehaved();
@@ -270,7 +266,6 @@ test('a reload while the recipe grows goes on with it', async () => {
   await say(page, 'Create a carbonara recipe');
   await page.locator('.tree .badge').first().waitFor();
   await page.reload();
-  await comesTo(page, 'Running…');
   await hears(page, 'Here\'s your recipe!');
   await comesTo(page);
   assert.match(await page.locator('.tree').innerText(), /Pecorino Romano/);
@@ -284,8 +279,8 @@ test('something else can be said instead of an answer', async () => {
   await comesTo(page, 'Waiting for you');
   await page.getByLabel('Message').fill('Delete another one');
   await page.getByRole('button', { name: 'Cancel the question and send this' }).click();
+  await hears(page, 'Delete another one');
   await comesTo(page, 'Waiting for you');
-  assert.match(await talk(page), /Delete another one/);
   assert.equal(await page.locator('.question').count(), 1);
   await isAccessible(page);
   wellBehaved();

@@ -2,7 +2,7 @@
 // and type at the wrong moment.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { comesTo, hears, isAccessible, launch, press, say, tab, talk, visit, write } from './support/browser.mjs';
+import { comesTo, hears, isAccessible, launch, press, say, settles, tab, talk, until, visit, write } from './support/browser.mjs';
 import { calls, fakeAgent, says } from './support/fake-agent.mjs';
 import { life } from './support/life.mjs';
 import { pageServer } from './support/page-server.mjs';
@@ -51,7 +51,7 @@ test('a failed run says what and why, and is asked again', async () => {
   await page.reload();
   await comesTo(page, 'Failed');
   await page.getByRole('button', { name: 'Retry' }).click();
-  await page.waitForTimeout(300);
+  await until(() => runs(`thread-${count}`).length === 2);
   await comesTo(page, 'Failed');
   const [first, again] = runs(`thread-${count}`);
   assert.deepEqual(again.input.messages, first.input.messages);
@@ -131,7 +131,7 @@ test('everything can be done with the keyboard alone', async () => {
   await page.keyboard.press('Enter');
   await comesTo(page, 'Waiting for you');
   assert.match(await page.evaluate(() => document.activeElement.textContent), /Approval needed/);
-  await page.waitForTimeout(700);
+  await settles(page);
   const names = [];
   for (let step = 0; step < 8 && names.at(-1) !== 'Decline'; step += 1) {
     await page.keyboard.press('Tab');

@@ -96,10 +96,10 @@ test('two questions are answered one by one and go out together', async () => {
   await say(page, 'Delete both');
   await comesTo(page, 'Waiting for you');
   assert.equal(await page.locator('.question').count(), 2);
-  await press(page, 'Approve', 0);
+  await press(page, 'Approve');
   await page.locator('.question').getByText('Goes out when').waitFor();
   assert.equal(await page.locator('.status').innerText(), 'Waiting for you');
-  await press(page, 'Decline', 0);
+  await press(page, 'Decline');
   await comesTo(page);
   await close();
 });

@@ -1,11 +1,10 @@
 /* The page: threads on the left, the conversation in the middle, the inspector on the right. */
 import { randomUUID } from '@ag-ui/client';
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect } from 'react';
 import { Chat } from './chat/Chat';
 import { Header } from './Header';
 import { Inspector } from './inspector/Inspector';
 import { placeHash } from './lib/route';
-import { rememberAgent } from './lib/memory';
 import { label } from './lib/visible';
 import { Threads } from './sidebar/Threads';
 import { Splash } from './ui/Splash';
@@ -30,16 +29,9 @@ interface PageProps {
 function Page({ agentName, threadId, agents }: PageProps) {
   const { thread, view } = useThread(agentName, threadId);
   const panels = usePanels();
-  const [revision, setRevision] = useState(0);
-  const isRunning = view.phase === 'running';
   const go = useCallback((agent: string, id: string) => {
     location.hash = placeHash(agent, id);
   }, []);
-
-  useEffect(() => {
-    if (!isRunning) setRevision((count) => count + 1);
-    else rememberAgent(threadId, agentName);
-  }, [isRunning, threadId, agentName]);
 
   const isAsked = view.questions.length + view.calls.length > 0;
   useEffect(() => {
@@ -52,7 +44,7 @@ function Page({ agentName, threadId, agents }: PageProps) {
       <Threads
         isOpen={panels.threads}
         current={threadId}
-        revision={revision}
+        revision={view.ended}
         agentName={agentName}
         onOpen={(agent, id) => {
           panels.narrow('threads');

@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+/** SLOW_FRAMES=600 draws a frame every 600 ms: what a test takes for granted in a quick browser shows then. */
+const slow = Number(process.env.SLOW_FRAMES ?? 0);
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export async function launch() {
@@ -17,6 +19,7 @@ export async function launch() {
 /** A page on its own context. `wellBehaved` fails on console errors, page errors and requests elsewhere. */
 export async function visit(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
+  if (slow > 0) await context.addInitScript(drawSlowly, slow);
   const page = await context.newPage();
   const faults = [];
   const origin = new URL(url).origin;
@@ -30,6 +33,22 @@ export async function visit(browser, url, options = {}) {
   });
   await page.goto(url);
   return { page, context, wellBehaved: () => assert.deepEqual(faults, []), close: () => context.close() };
+}
+
+function drawSlowly(pause) {
+  const draw = globalThis.requestAnimationFrame.bind(globalThis);
+  const waiting = new Map();
+  let last = 0;
+  globalThis.requestAnimationFrame = (callback) => {
+    waiting.set((last += 1), callback);
+    return last;
+  };
+  globalThis.cancelAnimationFrame = (id) => waiting.delete(id);
+  setInterval(() => draw((now) => {
+    const callbacks = [...waiting.values()];
+    waiting.clear();
+    for (const callback of callbacks) callback(now);
+  }), pause);
 }
 
 /** Waits until the header says these words. */
@@ -57,12 +76,27 @@ export async function hears(page, text) {
   await page.locator('.log').getByText(text).first().waitFor({ timeout: 20_000 });
 }
 
-/** Presses a button of a question once it takes clicks. */
-export async function press(page, name, index = 0) {
-  const button = page.locator('.question').getByRole('button', { name, exact: true }).nth(index);
+/** What was clicked or told before is on the screen, and the questions take clicks. */
+export async function settles(page) {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await page.waitForFunction(() => document.querySelector('[data-settling]') === null);
+}
+
+/** Presses a button of a question, of the first one that has it, and waits until it has been taken. */
+export async function press(page, name, question = page.locator('.question')) {
+  const button = question.getByRole('button', { name, exact: true }).first();
   await button.waitFor();
-  await page.waitForTimeout(700);
-  await button.click();
+  await settles(page);
+  const pressed = await button.elementHandle();
+  await pressed.click();
+  await page.waitForFunction((element) => !element.isConnected || element.offsetParent === null, pressed);
+}
+
+/** Waits for something that is not on the page. */
+export async function until(holds) {
+  for (const end = Date.now() + 20_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 20))) {
+    assert.ok(Date.now() < end, `waited in vain until ${holds}`);
+  }
 }
 
 export const tab = (page, name) => page.getByRole('tab', { name }).click();

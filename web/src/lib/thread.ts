@@ -7,6 +7,7 @@ import { asApiError, cancelRun, openInteractions, patchState } from './api';
 import { untilLastInput } from './items';
 import { isObject, type Json, type JsonObject } from './json';
 import { Liveness } from './liveness';
+import { rememberAgent } from './memory';
 import { CANCELLED, CUT, ENDLESS, keepNotice, keptNotice, refused, type Notice } from './notice';
 import { Painter } from './painter';
 import { Player, type Ending } from './player';
@@ -28,6 +29,7 @@ export class Thread {
   private readonly painter: Painter<View>;
   private readonly liveness: Liveness;
   private phase: View['phase'] = 'opening';
+  private ended = 0;
   private isStopping = false;
   private isDisposed = false;
   private fruitless = 0;
@@ -202,10 +204,14 @@ export class Thread {
     await this.settle(await this.play('join', runId));
   }
 
-  private play(mode: Mode, runId: string, resume?: ResumeEntry[]): Promise<Ending> {
+  private async play(mode: Mode, runId: string, resume?: ResumeEntry[]): Promise<Ending> {
     this.isStopping = false;
     this.painter.paint();
-    return this.player.play(mode, runId, resume);
+    if (mode === 'open') return this.player.play(mode, runId);
+    rememberAgent(this.threadId, this.agentName);
+    const ending = await this.player.play(mode, runId, resume);
+    this.ended += 1;
+    return ending;
   }
 
   /** Decides what comes after a stream's end. */
@@ -283,6 +289,7 @@ export class Thread {
     const { agent, sent } = this.player;
     return {
       phase: this.phase,
+      ended: this.ended,
       isStopping: this.isStopping,
       isAway: this.liveness.isAway,
       given: this.answers.given(),

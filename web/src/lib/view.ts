@@ -32,6 +32,8 @@ export interface Recorded {
 
 export interface View extends Recorded {
   phase: 'opening' | 'idle' | 'running';
+  /** Streams of runs that have come to an end, also one that began and ended within a frame. */
+  ended: number;
   isStopping: boolean;
   /** The server does not answer; the page keeps trying. */
   isAway: boolean;

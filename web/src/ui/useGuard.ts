@@ -1,5 +1,5 @@
 /* Keeps a card from being answered by a click or key that was meant for something else: for half a
- * second after it appears, or moves, it takes none. */
+ * second after it appears, or moves, it takes none, and says so with `data-settling`. */
 import { useEffect, useRef, type RefObject } from 'react';
 
 const QUIET = 500;
@@ -7,6 +7,7 @@ const QUIET = 500;
 export function useGuard<E extends HTMLElement>(): { card: RefObject<E | null>; guarded: (act: () => void) => () => void } {
   const card = useRef<E>(null);
   const settledAt = useRef(Number.POSITIVE_INFINITY);
+  const isSettling = () => performance.now() - settledAt.current < QUIET;
   useEffect(() => {
     let place = '';
     let frame = 0;
@@ -15,13 +16,14 @@ export function useGuard<E extends HTMLElement>(): { card: RefObject<E | null>; 
       const now = `${card.current?.offsetTop}/${card.current?.offsetLeft}`;
       if (now !== place) settledAt.current = performance.now();
       place = now;
+      card.current?.toggleAttribute('data-settling', isSettling());
       frame = requestAnimationFrame(watch);
     };
     watch();
     return () => cancelAnimationFrame(frame);
   }, []);
   const guarded = (act: () => void) => () => {
-    if (performance.now() - settledAt.current >= QUIET) act();
+    if (!isSettling()) act();
   };
   return { card, guarded };
 }
