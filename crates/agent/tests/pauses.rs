@@ -141,6 +141,24 @@ async fn edits_count_only_where_they_are_offered() {
 }
 
 #[tokio::test]
+async fn an_empty_reason_of_a_decline_is_none() {
+    let counter = Counter::default();
+    let mut stage = Stage::new(
+        |a| a.tools(gated("pay", &counter)),
+        vec![calls(&[("a", "pay", json!({}))]), says("Well.")],
+    );
+    let input = stage.user("go");
+    let ids = ids(&stage.play(input).await.unwrap());
+    let input = stage.resume(vec![entry(
+        &ids[0],
+        json!({ "approved": false, "reason": " " }),
+    )]);
+    stage.play(input).await.unwrap();
+    let asked = stage.asked(1);
+    assert!(asked[2].ends_with("declined by a person"), "{asked:?}");
+}
+
+#[tokio::test]
 async fn an_agent_may_stop_when_a_person_declines() {
     let counter = Counter::default();
     let describe =

@@ -78,7 +78,8 @@ impl Context<'_> {
         }
         let reason = match payload.shift_remove("reason") {
             None | Some(Value::Null) => None,
-            Some(Value::String(reason)) => Some(reason),
+            // Forms made of the schema send the field empty where nobody filled it in.
+            Some(Value::String(reason)) => (!reason.trim().is_empty()).then_some(reason),
             Some(_) => return Err(wrong("reason", "reason must be a string".to_owned())),
         };
         let edited = payload.shift_remove("editedArgs");
