@@ -155,7 +155,7 @@ async fn a_body_that_stays_open_and_one_that_breaks_are_found() {
         .await;
         let options = Options::default()
             .only([Group::Run])
-            .idle(Duration::from_millis(80));
+            .idle(Duration::from_millis(400));
         let report = check::judge(&server.url, options).await.unwrap();
         assert_eq!(broken(&report), [rule], "{report}");
     }

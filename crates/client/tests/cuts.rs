@@ -17,8 +17,8 @@ use support::{
 
 fn quick() -> Timeouts {
     Timeouts {
-        idle: Duration::from_millis(80),
-        end: Duration::from_millis(80),
+        idle: Duration::from_millis(400),
+        end: Duration::from_millis(400),
         ..Timeouts::default()
     }
 }

@@ -199,7 +199,7 @@ async fn a_silent_connection_is_made_again_too() {
     })
     .await;
     let timeouts = Timeouts {
-        idle: Duration::from_millis(80),
+        idle: Duration::from_millis(400),
         ..Timeouts::default()
     };
     let mut thread = quick(&server.url).timeouts(timeouts).thread("t1");

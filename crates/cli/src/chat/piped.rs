@@ -1,6 +1,7 @@
 //! A message from a pipe: its answer goes to standard output, as text or as events.
 
 use std::io::{self, IsTerminal, Read, Stdout, Write, stdin, stdout};
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use antiphon_client::{Canceller, Ended as RunEnded, Event, Run, Thread};
@@ -25,11 +26,12 @@ pub(super) async fn run(target: &Target, mut thread: Thread, json: bool) -> Resu
     let message = message()?;
     let thread_id = thread.id().to_owned();
     let mut output = Output::new(json);
+    let mut interrupted = pin!(interrupted());
     let started = tokio::select! {
         started = thread.send(message) => started.map_err(|error| failure(&error))?,
-        () = interrupted() => return Ok(Ended::Interrupted),
+        () = &mut interrupted => return Ok(Ended::Interrupted),
     };
-    let Some(ended) = read(started, &mut output).await? else {
+    let Some(ended) = read(started, &mut output, interrupted).await? else {
         return Ok(Ended::Interrupted);
     };
     if output.is_closed() {
@@ -69,12 +71,16 @@ fn waits_for(ended: &RunEnded) -> String {
 }
 
 /// Reads the run to its end; `None` if Ctrl-C has stopped it.
-async fn read(mut run: Run<'_>, output: &mut Output) -> Result<Option<RunEnded>, Failure> {
+async fn read(
+    mut run: Run<'_>,
+    output: &mut Output,
+    mut interrupted: Pin<&mut impl Future<Output = ()>>,
+) -> Result<Option<RunEnded>, Failure> {
     let canceller = run.canceller();
     loop {
         let event = tokio::select! {
             event = run.next() => event,
-            () = interrupted() => {
+            () = &mut interrupted => {
                 drop(run);
                 stop(&canceller).await;
                 output.end();
@@ -103,6 +109,8 @@ async fn stop(canceller: &Canceller) {
     let _ = timeout(STOP_TIME, canceller.cancel()).await;
 }
 
+/// Waits for Ctrl-C. One future is kept for the whole run: it remembers a signal that comes while
+/// something else is done, where one made anew for each event would miss it.
 async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;

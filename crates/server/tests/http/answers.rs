@@ -326,7 +326,7 @@ async fn what_nobody_answered_in_time_has_failed_and_the_session_goes_on() {
     let effects = Effects::default();
     let agent = desk(
         &effects,
-        Approval::default().timeout(Duration::from_millis(1)),
+        Approval::default().timeout(Duration::from_secs(1)),
     );
     let server = Running::start(Server::new([agent])).await;
     let desk = Desk { server, effects };

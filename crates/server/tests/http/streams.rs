@@ -67,12 +67,12 @@ async fn silence_is_broken_by_comments_between_events_and_never_after_the_end() 
 #[tokio::test]
 async fn while_events_come_no_comment_does() {
     let (model, strings) = puppet();
-    let server = Server::new([agent(model)]).heartbeat(Duration::from_millis(200));
+    let server = Server::new([agent(model)]).heartbeat(Duration::from_secs(1));
     let server = Running::start(server).await;
     let mut answer = server.post("/", &input("t1", "r1", "hi")).await;
     let call = strings.call().await;
-    for _ in 0..10 {
-        tokio::time::sleep(Duration::from_millis(40)).await;
+    for _ in 0..13 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
         call.say("word ");
     }
     call.finish();
