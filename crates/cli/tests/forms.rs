@@ -1,4 +1,5 @@
-//! `antiphon chat` with an agent of another server that asks with a form.
+//! `antiphon chat` with an agent of another server that asks with a form, or for an approval in
+//! its own words.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod support;
@@ -28,15 +29,29 @@ fn form() -> Value {
     })
 }
 
+fn seat() -> Value {
+    json!({
+        "id": "i1", "reason": "input_required", "message": "Which seat?\u{1b}[2J", "responseSchema": form(),
+    })
+}
+
+/// An approval whose answer is the decision under this name, and nothing else.
+fn decision(name: &str) -> Value {
+    let schema = json!({
+        "type": "object",
+        "required": [name],
+        "properties": { name: { "type": "boolean" } },
+        "additionalProperties": false,
+    });
+    json!({ "id": "i1", "reason": "tool_call", "message": "Delete it?", "responseSchema": schema })
+}
+
 /// The events of a run: a question at first, then thanks for its answer.
-fn events(request: &Value) -> Vec<Value> {
+fn events(request: &Value, interrupt: &Value) -> Vec<Value> {
     let (thread, run) = (&request["threadId"], &request["runId"]);
     let started = json!({ "type": "RUN_STARTED", "threadId": thread, "runId": run });
     let mut finished = json!({ "type": "RUN_FINISHED", "threadId": thread, "runId": run });
     if request["resume"].is_null() {
-        let interrupt = json!({
-            "id": "i1", "reason": "input_required", "message": "Which seat?\u{1b}[2J", "responseSchema": form(),
-        });
         finished["outcome"] = json!({ "type": "interrupt", "interrupts": [interrupt] });
         return vec![started, finished];
     }
@@ -49,11 +64,11 @@ fn events(request: &Value) -> Vec<Value> {
     ]
 }
 
-async fn serve() -> (String, Requests) {
+async fn serve(interrupt: Value) -> (String, Requests) {
     let requests = Requests::default();
     let taken = Arc::clone(&requests);
     let answer = move |Json(request): Json<Value>| async move {
-        let events = events(&request);
+        let events = events(&request, &interrupt);
         taken.lock().unwrap().push(request);
         let frames = events.iter().map(|event| format!("data: {event}\n\n"));
         (
@@ -79,7 +94,7 @@ fn resumed(requests: &Requests) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_is_asked_field_by_field() {
-    let (url, requests) = serve().await;
+    let (url, requests) = serve(seat()).await;
     let home = Home::new();
     let terminal = Terminal::start(&home, "", &["chat", &url]);
     terminal.line("a flight");
@@ -108,7 +123,7 @@ async fn a_form_is_asked_field_by_field() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_is_given_up_with_ctrl_d() {
-    let (url, requests) = serve().await;
+    let (url, requests) = serve(seat()).await;
     let home = Home::new();
     let terminal = Terminal::start(&home, "", &["chat", &url]);
     terminal.line("a flight");
@@ -119,4 +134,21 @@ async fn a_form_is_given_up_with_ctrl_d() {
         resumed(&requests),
         json!([{ "interruptId": "i1", "status": "cancelled" }])
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reason_that_the_agent_does_not_take_is_not_asked_for() {
+    for name in ["approved", "accepted"] {
+        let (url, requests) = serve(decision(name)).await;
+        let home = Home::new();
+        let terminal = Terminal::start(&home, "", &["chat", &url]);
+        terminal.line("delete it");
+        terminal.ends_with("y approves, n declines, c cancels >");
+        terminal.line("n");
+        terminal.shows("Thank you.");
+        assert_eq!(
+            resumed(&requests),
+            json!([{ "interruptId": "i1", "status": "resolved", "payload": { name: false } }])
+        );
+    }
 }

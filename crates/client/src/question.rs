@@ -88,9 +88,24 @@ impl Question {
     /// Returns whether the answer may replace the call's arguments.
     #[must_use]
     pub fn is_editable(&self) -> bool {
+        self.names("editedArgs")
+    }
+
+    /// Returns whether a declining answer may say why: the schema has a place for a `reason`, or
+    /// does not forbid one.
+    #[must_use]
+    pub fn takes_reason(&self) -> bool {
+        let closed = self
+            .schema()
+            .is_some_and(|schema| schema.get("additionalProperties") == Some(&Value::Bool(false)));
+        self.names("reason") || !closed
+    }
+
+    /// Whether the schema names this member of the answer.
+    fn names(&self, member: &str) -> bool {
         self.schema()
             .and_then(|schema| schema.get("properties"))
-            .is_some_and(|properties| properties.get("editedArgs").is_some())
+            .is_some_and(|properties| properties.get(member).is_some())
     }
 
     /// Returns whether the agent waits for one of this client's tools and not for a person. Such
@@ -110,26 +125,42 @@ impl Question {
         entries.filter_map(|(_, value)| value.as_object())
     }
 
-    /// Returns the answer that lets the call happen: `{"approved": true}`.
+    /// Returns the answer that lets the call happen: `{"approved": true}`, or `accepted` where the
+    /// [`schema`](Self::schema) names the decision so.
     #[must_use]
     pub fn approve(&self) -> Answer {
-        self.answer(json!({ "approved": true }))
+        self.answer(self.decision(true))
     }
 
     /// Returns the answer that lets the call happen with other arguments, all of them.
     #[must_use]
     pub fn edit(&self, arguments: impl Serialize) -> Answer {
-        self.answer(json!({ "approved": true, "editedArgs": value(arguments) }))
+        let mut decision = self.decision(true);
+        decision["editedArgs"] = value(arguments);
+        self.answer(decision)
     }
 
-    /// Returns the answer that forbids the call, with the reason that the model is told.
+    /// Returns the answer that forbids the call, with the reason that the model is told. One that
+    /// the question does [not take](Self::takes_reason) is left out: an agent that is strict
+    /// about its schema would refuse the whole answer.
     #[must_use]
     pub fn decline(&self, reason: impl Into<String>) -> Answer {
         let reason: String = reason.into();
-        if reason.is_empty() {
-            return self.answer(json!({ "approved": false }));
+        let mut decision = self.decision(false);
+        if !reason.is_empty() && self.takes_reason() {
+            decision["reason"] = reason.into();
         }
-        self.answer(json!({ "approved": false, "reason": reason }))
+        self.answer(decision)
+    }
+
+    /// The decision alone, under the name that the question has for it.
+    fn decision(&self, approved: bool) -> Value {
+        let name = if self.names("accepted") && !self.names("approved") {
+            "accepted"
+        } else {
+            "approved"
+        };
+        json!({ name: approved })
     }
 
     /// Returns the answer with this payload, which should fit the [`schema`](Self::schema).

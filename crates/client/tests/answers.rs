@@ -84,6 +84,79 @@ async fn each_answer_does_what_it_says() {
     }
 }
 
+/// An approval as an agent words it that names every member of the answer and takes no other.
+fn closed_schema(verdict: &str, more: &Value) -> Value {
+    let mut properties = json!({ verdict: {"type": "boolean"} });
+    properties
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": [verdict],
+        "additionalProperties": false,
+    })
+}
+
+#[tokio::test]
+async fn an_answer_holds_what_the_question_takes() {
+    type Choose = fn(&Question) -> Answer;
+    let approve: Choose = Question::approve;
+    let decline: Choose = |question| question.decline("not that one");
+    let nothing = json!({});
+    let reason = json!({"reason": {"type": "string"}});
+    let cases = [
+        (
+            closed_schema("approved", &nothing),
+            approve,
+            json!({"approved": true}),
+        ),
+        (
+            closed_schema("approved", &nothing),
+            decline,
+            json!({"approved": false}),
+        ),
+        (
+            closed_schema("approved", &reason),
+            decline,
+            json!({"approved": false, "reason": "not that one"}),
+        ),
+        (
+            closed_schema("accepted", &nothing),
+            approve,
+            json!({"accepted": true}),
+        ),
+        (
+            closed_schema("accepted", &nothing),
+            decline,
+            json!({"accepted": false}),
+        ),
+        (
+            json!({"type": "object"}),
+            decline,
+            json!({"approved": false, "reason": "not that one"}),
+        ),
+    ];
+    for (schema, choose, expected) in cases {
+        let server = Server::answering(move |number, request| {
+            if number > 0 {
+                return Reply::stream(frames(&saying(request, "ok")));
+            }
+            let interrupts = json!([{"id": "i1", "reason": "tool_call", "responseSchema": schema}]);
+            let end = json!({"outcome": {"type": "interrupt", "interrupts": interrupts}});
+            Reply::stream(frames(&run(request, Vec::new(), &end)))
+        })
+        .await;
+        let mut thread = client(&server.url).thread("t1");
+        let questions = asked(&mut thread, "delete it").await;
+        let answers = questions.iter().map(choose);
+        let run = thread.answer(answers).await.unwrap();
+        run.finish().await.unwrap();
+        assert_eq!(server.bodies()[1]["resume"][0]["payload"], expected);
+    }
+}
+
 #[tokio::test]
 async fn nothing_is_sent_while_something_is_left_unanswered() {
     let server = Server::answering(|_, request| {

@@ -26,6 +26,7 @@ pub(super) async fn ask(console: &mut Console, question: &Question) -> Option<An
         };
         match (said.as_str(), call) {
             ("y" | "yes", _) => return Some(question.approve()),
+            ("n" | "no", _) if !question.takes_reason() => return Some(question.decline("")),
             ("n" | "no", _) => {
                 if let Some(reason) = reason(console).await {
                     return Some(question.decline(reason));

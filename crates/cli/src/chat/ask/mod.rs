@@ -104,9 +104,11 @@ fn is_approval(question: &Question) -> bool {
     let properties = question
         .schema()
         .and_then(|schema| schema.get("properties"));
-    let approves = properties.is_some_and(|properties| properties.get("approved").is_some());
+    let named = |name| properties.is_some_and(|properties| properties.get(name).is_some());
+    // A form may have a field "accepted", for terms and the like; about a call it is the decision.
+    let about_call = question.reason() == "tool_call";
     !question.is_private()
-        && (approves || (question.reason() == "tool_call" && properties.is_none()))
+        && (named("approved") || (about_call && (properties.is_none() || named("accepted"))))
 }
 
 /// Shows a call's arguments, whole or their first lines. Returns whether that is all of them.
