@@ -379,3 +379,54 @@ async fn parts_are_said_as_they_are() {
     };
     assert_eq!(&value(&kept.content), content);
 }
+
+/// Some agents name a result otherwise in their snapshot than in the event, so that it comes to
+/// stand behind what was said after it. No model takes such a history.
+#[tokio::test]
+async fn a_result_is_sent_behind_its_call_wherever_a_snapshot_put_it() {
+    let server = Server::answering(|number, request| {
+        let said = support::stream::text(&format!("m{number}"), "ok");
+        if number > 0 {
+            return Reply::stream(frames(&run(request, said, &json!({}))));
+        }
+        let mut events = vec![
+            json!({"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "delete", "parentMessageId": "a1"}),
+            json!({"type": "TOOL_CALL_ARGS", "toolCallId": "c1", "delta": "{}"}),
+            json!({"type": "TOOL_CALL_END", "toolCallId": "c1"}),
+            json!({"type": "TOOL_CALL_RESULT", "messageId": "r1", "toolCallId": "c1", "content": "gone"}),
+        ];
+        events.extend(said);
+        let body = request.split_once("\r\n\r\n").unwrap().1;
+        let body: Value = serde_json::from_str(body).unwrap();
+        let user = &body["messages"][0];
+        events.push(json!({"type": "MESSAGES_SNAPSHOT", "messages": [
+            user,
+            {"id": "a1", "role": "assistant", "toolCalls": [{"id": "c1", "type": "function", "function": {"name": "delete", "arguments": "{}"}}]},
+            {"id": "another-name", "role": "tool", "toolCallId": "c1", "content": "gone"},
+            {"id": "m0", "role": "assistant", "content": "ok"},
+        ]}));
+        Reply::stream(frames(&run(request, events, &json!({}))))
+    })
+    .await;
+    let mut thread = client(&server.url).thread("t1");
+    thread
+        .send("delete it")
+        .await
+        .unwrap()
+        .finish()
+        .await
+        .unwrap();
+    thread.send("and?").await.unwrap().finish().await.unwrap();
+    let body = &server.bodies()[1];
+    assert_eq!(
+        roles(body),
+        ["user", "assistant", "tool", "assistant", "user"]
+    );
+    assert_eq!(body["messages"][2]["id"], "another-name");
+    let held: Vec<_> = thread
+        .messages()
+        .iter()
+        .map(|m| m.id().to_owned())
+        .collect();
+    assert_eq!(&held[1..4], ["a1", "another-name", "m0"], "and so it stays");
+}

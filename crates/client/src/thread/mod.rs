@@ -1,6 +1,7 @@
 //! A conversation with an agent: messages, shared state, and what is open.
 
 mod calls;
+mod order;
 mod turn;
 
 use std::collections::HashSet;

@@ -129,6 +129,7 @@ impl Thread {
 
     async fn start(&mut self, turn: Turn) -> Result<Run<'_>, Error> {
         self.check_settled(&turn)?;
+        self.order_results();
         let input = self.input(turn.resume);
         let nothing = Value::Object(Map::new());
         let patch;
