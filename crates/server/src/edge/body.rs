@@ -1,7 +1,5 @@
 //! Reading a request's body: JSON within limits, or a refusal that says why.
 
-use std::time::Duration;
-
 use antiphon_protocol::depth_within;
 use axum::body::Body;
 use http::{HeaderMap, StatusCode, header};
@@ -13,8 +11,6 @@ use zeroize::Zeroizing;
 use crate::error::ApiError;
 use crate::limits::{Limits, MAX_JSON_DEPTH};
 
-/// How long the rest of a refused body is still taken, so that the client gets to read the refusal.
-const LINGER: Duration = Duration::from_secs(3);
 /// How much memory is set aside for a body on its sender's word.
 const TRUSTED_LENGTH: usize = 64 << 10;
 
@@ -76,7 +72,6 @@ async fn collect(
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| !usize::try_from(length).is_ok_and(|length| length <= limit)) {
-        discard(body, limit).await;
         return Err(too_large(limit));
     }
     let expected = length.and_then(|length| usize::try_from(length).ok());
@@ -96,7 +91,6 @@ async fn collect(
             continue;
         };
         if data.len() > limit - bytes.len() {
-            discard(body, limit).await;
             return Err(too_large(limit));
         }
         grow(&mut bytes, data.len());
@@ -113,23 +107,6 @@ fn grow(bytes: &mut Zeroizing<Vec<u8>>, more: usize) {
     let mut larger = Vec::with_capacity((bytes.len() + more).next_power_of_two());
     larger.extend_from_slice(bytes);
     *bytes = Zeroizing::new(larger);
-}
-
-/// Takes a little more of a body that is refused: many clients read an answer only when they have
-/// sent everything.
-async fn discard(mut body: Body, limit: usize) {
-    let rest = async {
-        let mut left = limit.saturating_mul(2);
-        while let Some(Ok(frame)) = body.frame().await {
-            let size = frame.data_ref().map_or(0, bytes::Bytes::len);
-            match left.checked_sub(size) {
-                Some(rest) => left = rest,
-                None => return,
-            }
-        }
-    };
-    // Whether it came to an end or not, nothing more is read.
-    let _ = tokio::time::timeout(LINGER, rest).await;
 }
 
 fn too_large(limit: usize) -> ApiError {

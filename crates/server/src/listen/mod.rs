@@ -190,14 +190,19 @@ impl Connections {
     fn spawn(&self, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
         // An event is to leave at once, however small it is. Where that can't be had, it still leaves.
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Deadlines::new(stream, self.header_time, self.write_time));
+        let closing = self.closing.clone();
+        let io = TokioIo::new(Deadlines::new(
+            stream,
+            self.header_time,
+            self.write_time,
+            closing.clone(),
+        ));
         let router = self
             .router
             .clone()
             .map_request(move |request| from(peer, request));
         let service = TowerToHyperService::new(router);
         let connection = self.http.serve_connection(io, service).into_owned();
-        let closing = self.closing.clone();
         self.tasks.spawn(async move {
             let mut connection = pin!(connection);
             let served = tokio::select! {

@@ -370,6 +370,27 @@ async fn a_body_above_the_limit_is_refused_however_it_is_sent_and_one_below_is_n
 }
 
 #[tokio::test]
+async fn a_client_that_sends_everything_before_it_reads_is_told_that_it_was_too_much() {
+    let limits = Limits {
+        body: 64 << 10,
+        ..Limits::default()
+    };
+    let server = Server::new([agent(Parrot::new("ok"))]).limits(limits);
+    let server = Running::start(server).await;
+    let size = 32 << 20;
+    let head = format!(
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n\r\n"
+    );
+    let mut client = TcpStream::connect(server.address).await.unwrap();
+    client.write_all(head.as_bytes()).await.unwrap();
+    within(client.write_all(&vec![b' '; size])).await.unwrap();
+    let mut answer = String::new();
+    within(client.read_to_string(&mut answer)).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    assert!(answer.contains("body_too_large"), "{answer}");
+}
+
+#[tokio::test]
 async fn a_client_that_dawdles_is_given_up() {
     let limits = Limits {
         header_time: Duration::from_millis(200),
