@@ -141,21 +141,27 @@ async fn edits_count_only_where_they_are_offered() {
 }
 
 #[tokio::test]
-async fn an_empty_reason_of_a_decline_is_none() {
+async fn what_a_form_fills_in_for_a_decline_means_nothing() {
     let counter = Counter::default();
+    let needs =
+        json!({ "type": "object", "properties": { "n": { "type": "number" } }, "required": ["n"] });
+    let tool = gated("pay", &counter)
+        .parameters(needs)
+        .approval(Approval::default().edits(true));
     let mut stage = Stage::new(
-        |a| a.tools(gated("pay", &counter)),
-        vec![calls(&[("a", "pay", json!({}))]), says("Well.")],
+        |a| a.tools(tool),
+        vec![calls(&[("a", "pay", json!({ "n": 1 }))]), says("Well.")],
     );
     let input = stage.user("go");
-    let ids = ids(&stage.play(input).await.unwrap());
+    let first = ids(&stage.play(input).await.unwrap());
     let input = stage.resume(vec![entry(
-        &ids[0],
-        json!({ "approved": false, "reason": " " }),
+        &first[0],
+        json!({ "approved": false, "reason": " ", "editedArgs": {} }),
     )]);
     stage.play(input).await.unwrap();
     let asked = stage.asked(1);
     assert!(asked[2].ends_with("declined by a person"), "{asked:?}");
+    assert_eq!(counter.count(), 0);
 }
 
 #[tokio::test]

@@ -89,7 +89,9 @@ impl Context<'_> {
                 format!("an approval has no member {unknown:?}"),
             ));
         }
+        // Nothing runs after a decline: what a form filled in for the call has no use then.
         let edited = edited
+            .filter(|_| approved || interaction.request["edits"] != true)
             .map(|edited| self.edited(interaction, &edited, &format!("{field}.editedArgs")))
             .transpose()?;
         Ok(if approved {
