@@ -87,6 +87,8 @@ pub struct Agent {
     model: Option<Arc<dyn Model>>,
     tools: Vec<Tool>,
     schema: Option<Value>,
+    /// Whether the schema is a type's, which has no other keys than its own.
+    typed: bool,
     initial: Map<String, Value>,
     inject_state: Option<bool>,
 }
@@ -153,6 +155,7 @@ impl Agent {
             model: None,
             tools: Vec::new(),
             schema: None,
+            typed: false,
             initial: Map::new(),
             inject_state: None,
         }
@@ -202,7 +205,8 @@ impl Agent {
 
     /// Takes the shared state's schema and its initial value from a type.
     #[must_use]
-    pub fn state<T: JsonSchema + Serialize + Default>(self) -> Self {
+    pub fn state<T: JsonSchema + Serialize + Default>(mut self) -> Self {
+        self.typed = true;
         let schema = schemars::schema_for!(T).to_value();
         let initial = match serde_json::to_value(T::default()) {
             Ok(Value::Object(initial)) => initial,
@@ -266,7 +270,10 @@ impl Agent {
         self
     }
 
-    /// Turns each finished call of a tool into events; state events change the thread's state.
+    /// Turns each finished call of a tool into events, sent before the tool runs. State events are a
+    /// prediction: they are taken back if the call fails, and become state when it succeeds. The members
+    /// of a STATE_SNAPSHOT replace those of the state, and the other ones stay; a STATE_DELTA that does
+    /// not apply is left out and logged.
     #[must_use]
     pub fn map_call<I>(
         mut self,
@@ -307,7 +314,9 @@ impl Agent {
         self
     }
 
-    /// Turns each result of a tool into events; state events change the thread's state.
+    /// Turns each result of a tool into events, sent after it. State events change the thread's state:
+    /// a STATE_SNAPSHOT is the whole state from then on, and a STATE_DELTA that does not apply fails
+    /// the call.
     #[must_use]
     pub fn map_result<I>(
         mut self,
@@ -379,6 +388,17 @@ impl Agent {
     }
 
     /// Adds text to what the model is told in each run, marked as data.
+    ///
+    /// ```
+    /// use antiphon_agent::{Agent, RunContext};
+    ///
+    /// async fn place(run: RunContext<'_>) -> Option<String> {
+    ///     let page = run.context("Current page")?;
+    ///     Some(format!("The person looks at {page}."))
+    /// }
+    ///
+    /// let agent = Agent::new("guide").context(place);
+    /// ```
     #[must_use]
     pub fn context(mut self, provider: impl ContextProvider) -> Self {
         self.settings.providers.push(Arc::new(provider));
@@ -404,8 +424,9 @@ impl Agent {
     /// Checks the description and makes the agent ready to run.
     ///
     /// # Errors
-    /// When the agent has no model, a schema can't be compiled, a tool is declared twice, a mapping
-    /// names a tool or an argument that does not exist, or the initial state does not fit.
+    /// When the agent has no model, a schema can't be compiled, a tool has no proper name or one that
+    /// is taken, a mapping names a tool, an argument or a key that does not exist, or the initial state
+    /// does not fit.
     pub fn build(self) -> Result<BuiltAgent, BuildError> {
         let name = self.name.clone();
         self.checked()
@@ -417,14 +438,16 @@ impl Agent {
             return Err(BuildError::new("no model is set"));
         };
         let tools = ToolSet::build(self.tools)?;
-        self.settings.mappings.check(&tools)?;
-        let schema = self
-            .schema
-            .as_ref()
-            .map(|schema| Schema::compile(&whole_state(schema)));
+        let schema = self.schema.as_ref().map(whole_state);
         let state_schema = schema
+            .as_ref()
+            .map(compile_state)
             .transpose()
-            .map_err(|e| BuildError::new(e).within("state.schema"))?;
+            .map_err(|e| e.within("state.schema"))?;
+        let keys = schema
+            .as_ref()
+            .and_then(|schema| all_keys(schema, self.typed));
+        self.settings.mappings.check(&tools, keys)?;
         let initial = Value::Object(self.initial);
         if let Some(schema) = &state_schema {
             schema
@@ -457,6 +480,29 @@ fn whole_state(schema: &Value) -> Value {
     } else {
         json!({ "type": "object", "properties": schema })
     }
+}
+
+fn compile_state(schema: &Value) -> Result<Schema, BuildError> {
+    match schema.get("type").and_then(Value::as_str) {
+        None | Some("object") => Schema::compile(schema).map_err(BuildError::new),
+        Some(other) => Err(BuildError::new(format!(
+            "the state is an object, and this is the schema of type {other:?}"
+        ))),
+    }
+}
+
+/// The keys of the state where its schema allows no other ones.
+fn all_keys(schema: &Value, typed: bool) -> Option<&Map<String, Value>> {
+    const MORE: [&str; 5] = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties"];
+    let closed = match schema.get("additionalProperties") {
+        Some(additional) => *additional == Value::Bool(false),
+        None => typed,
+    };
+    let is_whole = !MORE.iter().any(|word| schema.get(word).is_some());
+    schema
+        .get("properties")
+        .filter(|_| closed && is_whole)?
+        .as_object()
 }
 
 impl BuiltAgent {

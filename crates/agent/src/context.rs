@@ -282,7 +282,8 @@ impl<T: DeserializeOwned + Serialize> State<'_, T> {
     }
 }
 
-/// Adds text to what the model is told in a run, marked as data.
+/// Adds text to what the model is told in a run, marked as data. Every
+/// `async fn(RunContext<'_>) -> String` is one; it may also return an `Option`, or a `Result` of either.
 pub trait ContextProvider: Send + Sync + 'static {
     /// The text, or nothing.
     ///
@@ -292,19 +293,4 @@ pub trait ContextProvider: Send + Sync + 'static {
         &'a self,
         run: RunContext<'a>,
     ) -> BoxFuture<'a, Result<Option<String>, ToolError>>;
-}
-
-impl<F> ContextProvider for F
-where
-    F: for<'a> Fn(RunContext<'a>) -> BoxFuture<'a, Result<Option<String>, ToolError>>
-        + Send
-        + Sync
-        + 'static,
-{
-    fn provide<'a>(
-        &'a self,
-        run: RunContext<'a>,
-    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
-        self(run)
-    }
 }

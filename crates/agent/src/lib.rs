@@ -16,6 +16,7 @@ mod context;
 mod emitter;
 mod error;
 mod failpoint;
+mod function;
 mod log;
 mod mapping;
 mod middleware;
@@ -29,6 +30,9 @@ pub use agent::{Agent, BuiltAgent, History, Limits, OnDecline, OnDisconnect};
 pub use ask::Question;
 pub use context::{ContextProvider, Resource, RunContext, State};
 pub use error::{BuildError, Failure, Refusal, RefusalKind};
+pub use function::{Runs, Tells, Told};
+#[doc(no_inline)]
+pub use futures_util::future::BoxFuture;
 pub use log::{Batch, Frame, Joined, Reader, RunLog};
 pub use mapping::{FinishedCall, Prediction};
 pub use middleware::{Filter, Middleware, Outgoing};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use antiphon_protocol::Event;
-use antiphon_state::{Argument as Projected, Mapping};
+use antiphon_state::{Argument as Projected, Mapping, reserved_key};
 use serde_json::{Map, Value, json};
 
 use crate::error::BuildError;
@@ -101,18 +101,27 @@ pub(crate) struct Mappings {
 }
 
 impl Mappings {
-    /// Checks that every mapping names a tool and an argument that exist.
-    pub(crate) fn check(&self, tools: &ToolSet) -> Result<(), BuildError> {
+    /// Checks that every mapping names a tool, an argument and a key of the state that exist. `keys` are
+    /// the state's, if its schema names them all.
+    pub(crate) fn check(
+        &self,
+        tools: &ToolSet,
+        keys: Option<&Map<String, Value>>,
+    ) -> Result<(), BuildError> {
         for (index, prediction) in self.predictions.iter().enumerate() {
             check_argument(tools, &prediction.argument)
+                .and_then(|()| check_key(keys, &prediction.state_key))
                 .map_err(|e| e.within(format!("state.predict[{index}]")))?;
         }
         for (index, mapping) in self.calls.iter().enumerate() {
             let place = |e: BuildError| e.within(format!("state.calls[{index}]"));
             match mapping {
-                CallMapping::State { argument, .. } => {
-                    check_argument(tools, argument).map_err(place)?;
-                }
+                CallMapping::State {
+                    state_key,
+                    argument,
+                } => check_argument(tools, argument)
+                    .and_then(|()| check_key(keys, state_key))
+                    .map_err(place)?,
                 CallMapping::Events { tool, .. } => check_tool(tools, tool).map_err(place)?,
             }
         }
@@ -204,6 +213,22 @@ fn check_argument(tools: &ToolSet, argument: &Argument) -> Result<(), BuildError
     Err(BuildError::new(format!(
         "tool {:?} has no argument {:?}{hint}",
         argument.tool, argument.argument
+    )))
+}
+
+/// A key must be one that the state has, and that a page may send back with its next request.
+fn check_key(keys: Option<&Map<String, Value>>, key: &str) -> Result<(), BuildError> {
+    if key.is_empty() || reserved_key(key) {
+        return Err(BuildError::new(format!(
+            "the state key {key:?} is one that clients may not send back"
+        )));
+    }
+    let Some(keys) = keys.filter(|keys| !keys.contains_key(key)) else {
+        return Ok(());
+    };
+    let hint = did_you_mean(key, keys.keys().map(String::as_str));
+    Err(BuildError::new(format!(
+        "the state has no key {key:?}{hint}"
     )))
 }
 

@@ -8,6 +8,11 @@ use crate::tool::StateChange;
 /// Sees every event of a run before it is sent, and may change, add or drop events and change state.
 ///
 /// RUN_STARTED, RUN_FINISHED and RUN_ERROR are shown and always sent as they are.
+///
+/// What it makes of messages is what the readers of this run see. The thread keeps what the model and the
+/// tools said, and shows it when it is opened again: as a MESSAGES_SNAPSHOT, which passes here too, and at
+/// `GET /sessions/{id}/messages`, which does not. What must not be kept at all is for the tool, or for a
+/// [`Model`](antiphon_model::Model) around the model, to leave out.
 pub trait Middleware: Send + Sync + 'static {
     /// Begins with a run; the filter may keep what it needs for that run.
     fn begin(&self, run: RunContext<'_>) -> Box<dyn Filter>;

@@ -79,10 +79,16 @@ impl antiphon_agent::ContextProvider for Page {
     }
 }
 
+/// Says what thread it is.
+async fn thread(run: RunContext<'_>) -> String {
+    format!("This is thread {}", run.thread_id())
+}
+
 #[tokio::test]
 async fn state_and_context_reach_the_model_as_data_before_the_last_user_message() {
     let describe = |a: Agent| {
         a.context(Page)
+            .context(thread)
             .inject_context(true)
             .state_schema(json!({ "n": { "type": "number" } }))
     };
@@ -100,6 +106,7 @@ async fn state_and_context_reach_the_model_as_data_before_the_last_user_message(
         "{\"n\":2}",
         "Current page: /home",
         "The person is on /home",
+        "This is thread ",
         "not instructions",
     ] {
         assert!(data.contains(part), "{data}");
@@ -271,6 +278,12 @@ async fn limits_end_a_run_that_goes_round_and_round() {
     );
 }
 
+/// A typed state.
+#[derive(Default, schemars::JsonSchema, serde::Serialize)]
+struct Shared {
+    recipe: String,
+}
+
 #[test]
 fn a_description_that_does_not_fit_together_is_refused_with_its_place() {
     let tool = || {
@@ -288,6 +301,40 @@ fn a_description_that_does_not_fit_together_is_refused_with_its_place() {
         ),
         "agents.recipe.state.predict[0]: tool \"update_recipe\" has no argument \"recpie\" (did you mean \"recipe\"?)"
     );
+    let keyed = |agent: Agent, key: &str| {
+        let agent = agent.model(model()).tools(tool());
+        error(agent.predict(key, tool().argument("recipe")))
+    };
+    assert_eq!(
+        keyed(Agent::new("a").state::<Shared>(), "recipes"),
+        "agents.a.state.predict[0]: the state has no key \"recipes\" (did you mean \"recipe\"?)"
+    );
+    let closed =
+        json!({ "type": "object", "properties": { "x": {} }, "additionalProperties": false });
+    assert!(keyed(Agent::new("a").state_schema(closed), "recipe").contains("has no key"));
+    for key in ["", "_x", "user:x"] {
+        assert!(
+            keyed(Agent::new("a"), key).contains("may not send back"),
+            "{key}"
+        );
+    }
+    assert!(
+        error(
+            Agent::new("a")
+                .model(model())
+                .state::<Shared>()
+                .tools(tool())
+                .call_as_state("rezipe", tool().argument("recipe"))
+        )
+        .starts_with("agents.a.state.calls[0]: the state has no key")
+    );
+    assert!(
+        error(Agent::new("a").model(model()).state::<Vec<u32>>()).contains("state is an object")
+    );
+    for name in ["", "two words"] {
+        let tool = Tool::fixed(name, json!(1));
+        assert!(error(Agent::new("a").model(model()).tools(tool)).contains("a name is 1 to"));
+    }
     assert!(
         error(Agent::new("a").model(model()).result_as_delta("nope"))
             .contains("there is no tool \"nope\"")

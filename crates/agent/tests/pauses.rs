@@ -385,10 +385,15 @@ async fn code_asks_in_the_middle_and_does_its_step_once() {
     let tool = Tool::server("book", Booking(Arc::clone(&steps)));
     let mut stage = Stage::new(
         |a| a.tools(tool),
-        vec![calls(&[("a", "book", json!({}))]), says("Enjoy.")],
+        vec![
+            calls(&[("a", "book", json!({ "flight": "LH1" }))]),
+            says("Enjoy."),
+        ],
     );
     let input = stage.user("book");
     let first = stage.play(input).await.unwrap().interrupts();
+    let about = first[0].metadata.as_ref().unwrap();
+    assert_eq!(about["harnest"]["arguments"], json!({ "flight": "LH1" }));
     assert_eq!(
         (first[0].reason.as_str(), first[0].message.as_deref()),
         ("input_required", Some("Which seat?"))

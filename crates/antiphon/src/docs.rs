@@ -13,6 +13,7 @@ macro_rules! pages {
 pages! {
     Auth "auth.md"
     Embedding "embedding.md"
+    ExternalWaits "external-waits.md"
     FromMaf "from-maf.md"
     Interactions "interactions.md"
     Predictions "predictions.md"

@@ -230,6 +230,56 @@
 //! # assert_eq!(provide_token.tool().name(), "provide_token");
 //! ```
 //!
+//! # Context, middleware, models of your own
+//!
+//! A [`ContextProvider`] tells the model something in each run, marked as data; an async function is
+//! one. A [`Middleware`] stands before the stream of a run: it sees every event and may change, add or
+//! drop it, and change the state.
+//!
+//! ```
+//! use antiphon::{Outgoing, prelude::*, protocol::Event};
+//!
+//! async fn place(run: RunContext<'_>) -> Option<String> {
+//!     let page = run.context("Current page")?;
+//!     Some(format!("The person looks at {page}."))
+//! }
+//!
+//! fn without_steps(event: Event, out: &mut Outgoing) {
+//!     if !matches!(event, Event::StepStarted(_) | Event::StepFinished(_)) {
+//!         out.send(event);
+//!     }
+//! }
+//!
+//! let agent = Agent::new("guide").context(place).on_event(without_steps);
+//! ```
+//!
+//! A [`Model`] is anything that answers a request with a stream of [`ModelEvent`](model::ModelEvent)s:
+//! a wire that is not there yet, a cache, or what a test lets it say.
+//!
+//! ```
+//! use antiphon::model::{EventStream, Finish, FinishReason, ModelEvent, Request};
+//! use antiphon::prelude::*;
+//!
+//! #[derive(Debug)]
+//! struct Parrot;
+//!
+//! impl Model for Parrot {
+//!     fn provider(&self) -> &str { "zoo" }
+//!     fn name(&self) -> &str { "parrot" }
+//!
+//!     fn stream(&self, _: &Request) -> EventStream {
+//!         let finish = Finish { reason: FinishReason::Stop, origin: None };
+//!         let said = [ModelEvent::Text("Hello!".to_owned()), ModelEvent::Finished(finish)];
+//!         Box::pin(futures_util::stream::iter(said.map(Ok)))
+//!     }
+//! }
+//!
+//! # fn main() -> Result<()> {
+//! let agent = Agent::new("zoo").model(Parrot).build()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Serving
 //!
 //! [`Server::serve`] listens until Ctrl-C or SIGTERM and then gives running runs their time. Threads are
@@ -250,7 +300,8 @@
 //! on this machine only. With one, each user has their own threads, and what the client says about
 //! itself is never believed.
 //!
-//! In an axum application, a server is a router like any other:
+//! In an axum application, a server is a router like any other ([`Server::embed`] gives it together
+//! with a hand on its beginning and end):
 //!
 //! ```
 //! # use antiphon::prelude::*;
@@ -284,6 +335,8 @@ mod error;
 pub mod prelude;
 mod secret;
 
+#[doc(no_inline)]
+pub use antiphon_agent::BoxFuture;
 /// The run loop, for programs that bring their own transport.
 #[doc(inline)]
 pub use antiphon_agent::{
@@ -295,7 +348,7 @@ pub use antiphon_agent::{
     Agent, Approval, Argument, BuildError, BuiltAgent, ContextProvider, FinishedCall, Handler,
     History, IntoTools, Limits, Middleware, OnDecline, OnDisconnect, Outgoing, Prediction,
     PrivateHandler, PrivateValue, Question, Resource, Resources, RunContext, State, StateChange,
-    Tool, ToolError, ToolOutput,
+    Told, Tool, ToolError, ToolOutput,
 };
 #[doc(inline)]
 pub use antiphon_macros::{client_tool, private_input, tool};

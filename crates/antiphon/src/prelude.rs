@@ -8,8 +8,8 @@ pub use crate::Server;
 pub use crate::store::Sqlite;
 #[doc(no_inline)]
 pub use crate::{
-    Agent, Error, Model, OpenAi, Resource, Result, RunContext, Script, ScriptModel, Secret, State,
-    StateChange, Tool, ToolError, ToolOutput, client_tool, private_input, tool,
+    Agent, Approval, Error, Model, OpenAi, Resource, Result, RunContext, Script, ScriptModel,
+    Secret, State, StateChange, Tool, ToolError, ToolOutput, client_tool, private_input, tool,
 };
 #[doc(no_inline)]
 pub use schemars::JsonSchema;

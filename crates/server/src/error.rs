@@ -73,6 +73,9 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// What a crash left behind can't be read.
+    #[error("the store does not answer; runs are taken as soon as it does")]
+    StoreAway,
 }
 
 /// A refusal of one request: a status, a stable code and a message, as JSON

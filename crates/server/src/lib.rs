@@ -34,6 +34,7 @@
 mod app;
 mod auth;
 mod edge;
+mod embed;
 mod error;
 mod limits;
 mod listen;
@@ -50,6 +51,7 @@ pub use auth::{
     Authenticator, Authenticators, Jwt, Local, Principal, PrincipalKind, Rejection, StaticTokens,
     TrustedHeader,
 };
+pub use embed::Life;
 pub use error::Error;
 pub use limits::Limits;
 pub use listen::Bound;

@@ -17,6 +17,7 @@ use crate::auth::{Authenticator, Local};
 use crate::edge::host::Hosts;
 use crate::edge::site::Origins;
 use crate::edge::{guard, guard_page};
+use crate::embed::Life;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::listen::{Bound, listen, resolve};
@@ -139,16 +140,45 @@ impl Server {
     /// The server as a router, to nest in an application of your own.
     ///
     /// Without an authenticator it answers only to names of this machine, wherever the application
-    /// listens. Running runs end with the process: the application has no part in an orderly end.
+    /// listens. What a crash left behind is decided with the first request, and running runs end with
+    /// the process; [`embed`](Self::embed) gives the application a part in both.
     ///
     /// # Errors
     /// When the description is wrong.
     pub fn router(self) -> Result<Router, Error> {
+        self.embed().map(|(router, _)| router)
+    }
+
+    /// The server as a router, to nest in an application of your own, and its life, for the application
+    /// to begin and end.
+    ///
+    /// ```
+    /// # use antiphon_server::{Error, Server};
+    /// # use axum::Router;
+    /// # async fn example(server: Server) -> Result<(), Box<dyn std::error::Error>> {
+    /// let (agents, life) = server.embed()?;
+    /// life.ready().await?;
+    /// let app = Router::new().nest("/api", agents);
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+    /// let stop = async move {
+    ///     let _ = tokio::signal::ctrl_c().await;
+    ///     life.drain().await;
+    /// };
+    /// axum::serve(listener, app).with_graceful_shutdown(stop).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the description is wrong.
+    pub fn embed(self) -> Result<(Router, Life), Error> {
         let hosts = match self.authenticator {
             Some(_) => Hosts::Any,
             None => Hosts::Loopback,
         };
-        self.build(hosts).map(|(router, _)| router)
+        let drain = self.drain;
+        let (router, app) = self.build(hosts)?;
+        Ok((router, Life::new(app, drain)))
     }
 
     /// Listens on an address such as `127.0.0.1:8888`; port 0 stands for any that is free.

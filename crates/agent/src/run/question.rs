@@ -46,7 +46,10 @@ impl Asker<'_> {
 
     /// Opens the question that a call's code stopped at.
     pub(crate) fn question(&self, id: String, call: &Call, asks: &Asks) -> Interaction {
-        let mut interaction = self.ask(id, InteractionKind::Question, call, &Map::new());
+        let arguments = self.agent.tools.arguments(&call.tool, &call.arguments);
+        // A call whose arguments do not fit never came as far as to ask.
+        let arguments = arguments.unwrap_or_default();
+        let mut interaction = self.ask(id, InteractionKind::Question, call, &arguments);
         interaction.request["message"] = json!(asks.message);
         interaction.request["schema"] = asks.schema.clone();
         interaction.request["confirms"] = json!(asks.confirms);

@@ -73,7 +73,7 @@ impl fmt::Debug for Execution {
     }
 }
 
-/// Runs a server tool.
+/// Runs a server tool. Every `async fn(Value, RunContext<'_>) -> Result<ToolOutput, ToolError>` does.
 ///
 /// Dropping the future cancels the call: nothing is polled any more when a run is cancelled or the
 /// tool's time is over.
@@ -87,22 +87,6 @@ pub trait Handler: Send + Sync + 'static {
         arguments: Value,
         run: RunContext<'a>,
     ) -> BoxFuture<'a, Result<ToolOutput, ToolError>>;
-}
-
-impl<F> Handler for F
-where
-    F: for<'a> Fn(Value, RunContext<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>>
-        + Send
-        + Sync
-        + 'static,
-{
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        run: RunContext<'a>,
-    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        self(arguments, run)
-    }
 }
 
 /// Takes a private value, once, in memory.
@@ -226,6 +210,20 @@ impl Tool {
     }
 
     /// A tool that the server runs.
+    ///
+    /// ```
+    /// use antiphon_agent::{RunContext, Tool, ToolError, ToolOutput};
+    /// use serde_json::{Value, json};
+    ///
+    /// async fn add(arguments: Value, _: RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    ///     let number = |name| arguments[name].as_f64().ok_or_else(|| ToolError::new("not a number"));
+    ///     Ok(ToolOutput::new(json!(number("a")? + number("b")?)))
+    /// }
+    ///
+    /// let numbers = json!({ "a": { "type": "number" }, "b": { "type": "number" } });
+    /// let tool = Tool::server("add", add)
+    ///     .parameters(json!({ "type": "object", "properties": numbers, "required": ["a", "b"] }));
+    /// ```
     pub fn server(name: impl Into<String>, handler: impl Handler) -> Self {
         Self::new(
             name,

@@ -9,6 +9,9 @@ use super::{Execution, Tool};
 use crate::error::BuildError;
 use crate::schema::Schema;
 
+/// The longest name of a tool, in bytes.
+const MAX_NAME: usize = 128;
+
 /// Names an argument of a tool, for state mappings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument {
@@ -101,6 +104,12 @@ impl ToolSet {
         let mut set = Self::default();
         for tool in tools {
             let name = tool.spec.name.clone();
+            let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
+            if !(1..=MAX_NAME).contains(&name.len()) || name.contains(is_odd) {
+                return Err(BuildError::new(format!(
+                    "tool {name:?}: a name is 1 to {MAX_NAME} bytes, without spaces"
+                )));
+            }
             let place =
                 |what: &str, why: String| BuildError::new(format!("tool {name:?}: {what}: {why}"));
             let parameters =

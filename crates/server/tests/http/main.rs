@@ -5,6 +5,7 @@
 mod access;
 mod answers;
 mod edge;
+mod embedded;
 mod identity;
 mod leaving;
 mod operation;

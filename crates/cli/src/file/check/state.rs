@@ -1,5 +1,6 @@
 //! The shared state: keys that clients may send back, and mappings whose names exist.
 
+use antiphon::state::reserved_key;
 use serde_json::{Map, Value};
 
 use super::super::agent::{AgentEntry, ArgumentEntry};
@@ -8,9 +9,6 @@ use super::super::path::KeyPath;
 use super::super::tool::ToolEntry;
 use super::Checker;
 use super::tools::properties;
-
-/// Beginnings of state keys that clients may not send.
-const RESERVED: [&str; 4] = ["_", "app:", "user:", "temp:"];
 
 impl Checker<'_> {
     pub(super) fn state(&mut self, agent: &AgentEntry, path: &KeyPath) {
@@ -32,9 +30,8 @@ impl Checker<'_> {
     }
 
     fn state_key(&mut self, key: &str, known: Option<&Map<String, Value>>, path: &KeyPath) {
-        if let Some(start) = RESERVED.iter().find(|start| key.starts_with(**start)) {
-            let what = format!("{key:?} begins with {start:?}, which clients may not send back");
-            self.wrong(path, what);
+        if reserved_key(key) {
+            self.wrong(path, format!("clients may not send the key {key:?} back"));
         }
         if let Some(known) = known
             && !known.contains_key(key)

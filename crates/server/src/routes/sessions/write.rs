@@ -6,6 +6,7 @@ use std::time::Duration;
 use antiphon_agent::Refusal;
 use antiphon_agent::store::{Claim, Commit, Opened, Thread, ThreadKey};
 use antiphon_protocol::MAX_ID_BYTES;
+use antiphon_state::reserved_key;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -22,8 +23,6 @@ use crate::routes::extract::Segment;
 
 /// How long a session is held for one write.
 const LEASE: Duration = Duration::from_secs(10);
-/// Keys of the state that begin like this are the server's own.
-const RESERVED: [&str; 4] = ["_", "app:", "user:", "temp:"];
 
 /// `POST /sessions` with `{"id"?, "state"?}`.
 pub(crate) async fn create(
@@ -199,8 +198,7 @@ fn state_keys(state: Value, field: &'static str) -> Result<Map<String, Value>, A
         let message = format!("{field} must be a JSON object");
         return Err(ApiError::invalid("invalid_input", field, message));
     };
-    let is_reserved = |key: &&String| RESERVED.iter().any(|prefix| key.starts_with(prefix));
-    match state.keys().find(is_reserved) {
+    match state.keys().find(|key| reserved_key(key)) {
         None => Ok(state),
         Some(key) => {
             let message = format!("the state key {key:?} is reserved");
