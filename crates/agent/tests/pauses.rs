@@ -217,6 +217,78 @@ async fn a_forged_answer_runs_nothing() {
     assert_eq!(counter.count(), 0);
 }
 
+/// A stage on which `pay` waits for a person, as the call `a` with `{"n": 5}`.
+async fn waiting_to_pay(counter: &Counter) -> (Stage, String) {
+    let turns = vec![calls(&[("a", "pay", json!({ "n": 5 }))]), says("Paid.")];
+    let mut stage = Stage::new(|a| a.tools(gated("pay", counter)), turns);
+    let input = stage.user("pay");
+    let id = ids(&stage.play(input).await.unwrap()).remove(0);
+    (stage, id)
+}
+
+#[tokio::test]
+async fn a_call_beside_an_approval_has_to_be_the_one_that_waits() {
+    let counter = Counter::default();
+    let (mut stage, id) = waiting_to_pay(&counter).await;
+    for call in [
+        json!("x"),
+        json!("{\"callId\":\"a\"}"),
+        json!(null),
+        json!([1]),
+        json!(5),
+        json!(true),
+        json!({}),
+        json!({ "informationalOnly": true }),
+        json!({ "type": "function" }),
+        json!({ "callId": null }),
+        json!({ "callId": 5 }),
+        json!({ "toolCallId": "evil" }),
+        json!({ "tool_call_id": "evil" }),
+        json!({ "call_id": "evil" }),
+        json!({ "callId": "a", "toolCallId": "evil" }),
+        json!({ "id": "a", "ID": "evil" }),
+        json!({ "name": "pay" }),
+        json!({ "arguments": { "n": 5 } }),
+        json!({ "name": "refund", "arguments": { "n": 5 } }),
+        json!({ "name": "pay", "arguments": { "n": 6 } }),
+        json!({ "callId": "a", "name": "pay", "toolName": "refund" }),
+        json!({ "callId": "a", "arguments": { "n": 5 }, "args": { "n": 6 } }),
+        json!({ "callId": "a", "arguments": "{\"n\":5" }),
+        json!({ "id": "a", "function": "pay" }),
+        json!({ "id": "a", "function": { "name": "refund" } }),
+        json!({ "id": "a", "function": { "name": "pay", "arguments": "{\"n\":6}" } }),
+        json!({ "id": "a", "name": "pay", "function": { "arguments": { "n": 6 } } }),
+    ] {
+        let payload = json!({ "approved": true, "toolCall": call });
+        let input = stage.resume(vec![entry(&id, payload)]);
+        let refusal = stage.play(input).await.expect_err(&call.to_string());
+        assert_eq!(refusal.code, "invalid_resume", "{call}");
+        let field = refusal.field.as_deref();
+        assert_eq!(field, Some("resume[0].payload.toolCall"), "{call}");
+    }
+    assert_eq!(counter.count(), 0);
+}
+
+#[tokio::test]
+async fn a_call_beside_an_approval_is_read_as_any_client_writes_it() {
+    for call in [
+        json!({ "callId": "a", "name": "pay", "arguments": { "n": 5 }, "informationalOnly": true }),
+        json!({ "id": "a", "type": "function", "function": { "name": "pay", "arguments": "{\"n\": 5}" } }),
+        json!({ "toolCallId": "a", "toolName": "pay", "args": { "n": 5 } }),
+        json!({ "tool_call_id": "a", "tool_name": "pay", "input": { "n": 5 } }),
+        json!({ "callId": null, "name": "pay", "arguments": "{\"n\":5}" }),
+        json!({ "callId": "a", "arguments": null }),
+        json!({ "id": "a" }),
+    ] {
+        let counter = Counter::default();
+        let (mut stage, id) = waiting_to_pay(&counter).await;
+        let payload = json!({ "approved": true, "toolCall": call });
+        let input = stage.resume(vec![entry(&id, payload)]);
+        stage.play(input).await.expect(&call.to_string());
+        assert_eq!(counter.count(), 1, "{call}");
+    }
+}
+
 #[derive(Default, Clone)]
 struct Vault(Arc<Mutex<Vec<Value>>>);
 

@@ -1,5 +1,7 @@
 //! What an answer says: payloads checked against what was asked.
 
+mod call;
+
 use antiphon_protocol::{Content, ResumeEntry, ToolMessage};
 use serde_json::{Map, Value};
 
@@ -74,7 +76,7 @@ impl Context<'_> {
             ));
         };
         if let Some(call) = payload.shift_remove("toolCall") {
-            Self::check_same_call(interaction, &call).map_err(|why| wrong("toolCall", why))?;
+            call::check(interaction, &call).map_err(|why| wrong("toolCall", why.to_owned()))?;
         }
         let reason = match payload.shift_remove("reason") {
             None | Some(Value::Null) => None,
@@ -117,25 +119,6 @@ impl Context<'_> {
         let tool = interaction.request["name"].as_str().unwrap_or_default();
         let checked = self.agent.tools.arguments(tool, &edited.to_string());
         checked.map_err(|why| Refusal::invalid("invalid_resume", field, why.to_string()))
-    }
-
-    /// Clients that send the call along must mean the one that waits.
-    fn check_same_call(interaction: &Interaction, call: &Value) -> Result<(), String> {
-        let member = |names: [&str; 2]| names.iter().find_map(|name| call.get(*name)).cloned();
-        let function = call.get("function");
-        let name = member(["name", "toolName"]).or_else(|| function?.get("name").cloned());
-        let arguments = member(["arguments", "args"])
-            .or_else(|| function?.get("arguments").cloned())
-            .map(decoded);
-        let id = member(["callId", "id"]);
-        let differs = name.is_some_and(|name| name != interaction.request["name"])
-            || arguments.is_some_and(|arguments| arguments != interaction.request["arguments"])
-            || id.is_some_and(|id| id != interaction.call_id && id != interaction.id);
-        if differs {
-            Err("this is not the call that waits".to_owned())
-        } else {
-            Ok(())
-        }
     }
 
     fn client_result(
