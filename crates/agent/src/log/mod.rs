@@ -99,6 +99,8 @@ struct Inner {
     verifier: Option<Verifier>,
     /// Whether code of the application stands before the log, so that an illegal event is not ours.
     guarded: bool,
+    /// Whether the events only restate a run: none of them is a position to go on from.
+    restates: bool,
 }
 
 impl RunLog {
@@ -116,6 +118,7 @@ impl RunLog {
             ended: false,
             verifier: cfg!(debug_assertions).then(Verifier::producer),
             guarded: false,
+            restates: false,
         };
         Self {
             run_id: run_id.into(),
@@ -128,11 +131,15 @@ impl RunLog {
     }
 
     /// A log for what was recorded before. It restates a run, so the order of a live run does not
-    /// bind it.
+    /// bind it, and its events bear the number 0: the run's own log may still be there, where the
+    /// same numbers are other events.
     #[must_use]
     pub(crate) fn replay(run_id: impl Into<String>) -> Self {
         let log = Self::new(run_id, 1);
-        log.inner().verifier = None;
+        let mut inner = log.inner();
+        inner.verifier = None;
+        inner.restates = true;
+        drop(inner);
         log
     }
 
@@ -162,7 +169,7 @@ impl RunLog {
         if inner.block.capacity() < BLOCK_LEFT {
             inner.block = BytesMut::with_capacity(BLOCK);
         }
-        let sequence = inner.next;
+        let sequence = if inner.restates { 0 } else { inner.next };
         let frame = Frame::encode(&mut inner.block, &self.run_id, sequence, &event);
         inner.next += 1;
         inner.bytes += frame.sse.len();
@@ -278,10 +285,9 @@ impl Inner {
         false
     }
 
+    /// The place of the oldest frame that is kept.
     fn first(&self) -> u64 {
-        self.frames
-            .front()
-            .map_or(self.next, |frame| frame.sequence)
+        self.next - self.frames.len() as u64
     }
 }
 

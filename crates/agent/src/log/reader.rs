@@ -66,13 +66,11 @@ impl Reader {
             .take(BATCH)
             .cloned()
             .collect();
-        match frames.last() {
-            Some(last) => {
-                self.next = last.sequence + 1;
-                Some(Batch::Frames(frames))
-            }
-            None => inner.ended.then_some(Batch::Ended),
+        if frames.is_empty() {
+            return inner.ended.then_some(Batch::Ended);
         }
+        self.next += frames.len() as u64;
+        Some(Batch::Frames(frames))
     }
 }
 

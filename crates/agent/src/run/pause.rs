@@ -139,9 +139,14 @@ impl Run {
     /// Ends a run that only opened the thread: what is still open is its outcome.
     pub(super) async fn end_opened(&mut self) -> Result<(), Failure> {
         self.store.release(&self.lease).await?;
+        // The response is that of the run that waits, not of this one, which is recorded nowhere.
+        let standing = Standing {
+            response_id: None,
+            ..self.standing()
+        };
         let Waits {
             customs, finished, ..
-        } = self.standing().waits();
+        } = standing.waits();
         customs
             .into_iter()
             .for_each(|custom| self.emitter.emit(custom));

@@ -16,7 +16,7 @@ use crate::edge::accept::{Binding, negotiate};
 use crate::edge::body;
 use crate::error::ApiError;
 use crate::limits::Limits;
-use crate::runs::{Order, carry};
+use crate::runs::{Gist, Order, carry};
 use crate::stream::{Encoder, Feed, response};
 
 /// Runs the default agent.
@@ -100,7 +100,7 @@ pub(crate) async fn enter(
         run_id: input.run_id.clone(),
         agent: agent.name().to_owned(),
         dialect,
-        answers: !input.resume.is_empty(),
+        gist: Gist::of(&input),
     };
     let (ticket, entrance) = app.runs.enter(order)?;
     if let Some(ticket) = ticket {

@@ -7,7 +7,7 @@ use antiphon_protocol::Dialect;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::{Entrance, too_many_runs};
+use super::{Entrance, Gist, Order, too_many_runs};
 use crate::error::ApiError;
 
 /// How many requests may wait for one run to be accepted.
@@ -20,6 +20,8 @@ pub(super) struct Active {
     pub(super) run_id: String,
     pub(super) agent: String,
     pub(super) dialect: Dialect,
+    /// What was asked for; nothing where no request started the run.
+    pub(super) gist: Option<Gist>,
     pub(super) stage: Stage,
 }
 
@@ -38,6 +40,17 @@ pub(super) enum Stage {
 }
 
 impl Active {
+    /// Whether a request only asks once more for this run, or only wants to see it.
+    pub(super) fn is_asked_again(&self, order: &Order) -> bool {
+        let is_same = match (order.gist, self.gist) {
+            (None, _) => true,
+            // It goes on by itself: whoever asked for it before comes back to it.
+            (Some(asked), None) => !asked.answers,
+            (asked, begun) => asked == begun,
+        };
+        self.run_id == order.run_id && self.agent == order.agent && is_same
+    }
+
     /// Whether its terminal event is there. Its thread is free then, even if its task has not ended.
     pub(super) fn has_ended(&self) -> bool {
         matches!(&self.stage, Stage::Playing { log, .. } if log.has_ended())

@@ -6,6 +6,7 @@
 
 mod active;
 mod ended;
+mod gist;
 mod play;
 mod ticket;
 
@@ -21,6 +22,7 @@ use http::StatusCode;
 use tokio::sync::oneshot;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
+pub(crate) use gist::Gist;
 pub(crate) use play::carry;
 pub(crate) use ticket::Ticket;
 
@@ -64,8 +66,8 @@ pub(crate) struct Order {
     pub(crate) run_id: String,
     pub(crate) agent: String,
     pub(crate) dialect: Dialect,
-    /// Whether it answers something: then it never joins.
-    pub(crate) answers: bool,
+    /// What it asks for: it joins a run that is at work only if that was asked for the same.
+    pub(crate) gist: Option<Gist>,
 }
 
 /// A run that this process knows.
@@ -136,7 +138,7 @@ impl Runs {
         self.clear(&order.key);
         let mut inner = self.inner();
         if let Some(active) = inner.active.get_mut(&order.key) {
-            if active.run_id != order.run_id || active.agent != order.agent || order.answers {
+            if !active.is_asked_again(&order) {
                 return Err(Refusal::busy(&active.run_id).into());
             }
             return Ok((None, active.reader()?));
@@ -167,7 +169,7 @@ impl Runs {
             run_id: record.run_id.clone(),
             agent: record.agent.clone(),
             dialect: Dialect::V1,
-            answers: true,
+            gist: None,
         };
         let stage = Stage::Playing {
             log: run.log(),
@@ -356,6 +358,7 @@ impl Inner {
             run_id: order.run_id,
             agent: order.agent,
             dialect: order.dialect,
+            gist: order.gist,
             stage,
         };
         *self.users.entry(order.key.user.clone()).or_default() += 1;

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use antiphon_agent::clock::SystemClock;
 use antiphon_agent::store::MemoryStore;
-use antiphon_agent::{Approval, OnDecline};
+use antiphon_agent::{Approval, OnDecline, Tool};
 use antiphon_server::{Server, StaticTokens};
 use serde_json::{Value, json};
 
-use crate::support::client::Answer;
+use crate::support::client::{Answer, raw};
+use crate::support::model::puppet;
 use crate::support::script::{Effects, desk};
-use crate::support::{Running, until};
+use crate::support::{Running, agent, input, until};
 
 struct Desk {
     server: Running,
@@ -400,6 +401,32 @@ async fn of_many_answers_at_once_one_counts() {
     }
     assert_eq!(desk.effects.count(), 1);
     assert_eq!(desk.shown(&asks).await["status"], "completed");
+}
+
+#[tokio::test]
+async fn the_same_answer_sent_again_joins_the_run_that_it_started() {
+    let (model, strings) = puppet();
+    let tool = Tool::fixed("pay", json!("paid")).approval(Approval::default());
+    let server = Running::start(Server::new([agent(model).tools(tool)])).await;
+    let mut asks = server.post("/", &input("t1", "r1", "pay")).await;
+    strings.call().await.use_tool("p1", "pay", "{}");
+    let asked = asks.events().await;
+    let id = &asked.last().unwrap()["outcome"]["interrupts"][0]["id"];
+    let mut resume = input("t1", "r2", "");
+    resume["messages"] = json!([]);
+    resume["resume"] =
+        json!([{ "interruptId": id, "status": "resolved", "payload": { "approved": true } }]);
+    let mut first = server.post("/", &resume).await;
+    let call = strings.call().await;
+    let mut again = server.post("/", &resume).await;
+    assert_eq!(again.status, 200);
+    resume["resume"][0]["payload"]["approved"] = json!(false);
+    let mut other = server.post("/", &resume).await;
+    other.refusal(409, "thread_busy").await;
+    call.finish();
+    let events = first.events().await;
+    assert_eq!(raw(&again.events().await), raw(&events));
+    assert_eq!(events.last().unwrap().kind(), "RUN_FINISHED");
 }
 
 #[tokio::test]

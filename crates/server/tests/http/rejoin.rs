@@ -136,6 +136,32 @@ async fn what_is_no_position_of_the_run_shows_the_present() {
 }
 
 #[tokio::test]
+async fn what_restates_a_run_that_has_ended_is_no_position_of_it() {
+    let server = Running::start(Server::new([agent(Parrot::new("one two three"))])).await;
+    let body = input("t1", "r1", "hi");
+    server.post("/", &body).await.events().await;
+    let restated = [
+        server.get("/runs/r1/events").await.events().await,
+        server.post("/", &body).await.events().await,
+        after(&server, "r1", "garbage").await,
+    ];
+    for shown in restated {
+        let last = shown.last().unwrap();
+        assert_eq!(last.kind(), "RUN_FINISHED");
+        for event in &shown[..shown.len() - 1] {
+            assert_eq!(event.id.as_deref(), Some("r1:0"), "{}", event.data);
+        }
+        // Whoever goes on after the end, wherever it was told, has nothing left to read but the present.
+        let rest = after(&server, "r1", last.id.as_deref().unwrap()).await;
+        assert!(
+            rest.is_empty() || kinds(&rest)[..2] == ["RUN_STARTED", "STATE_SNAPSHOT"],
+            "{}",
+            raw(&rest)
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_thread_tells_apart_a_run_id_that_was_used_twice() {
     let server = Running::start(Server::new([agent(Parrot::new("done"))])).await;
     for thread in ["t1", "t2"] {

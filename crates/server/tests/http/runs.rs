@@ -80,6 +80,15 @@ async fn a_second_run_on_a_busy_thread_is_refused_and_names_the_first() {
         .refusal(409, "thread_busy")
         .await;
 
+    let mut said = input("t1", "r1", "me too");
+    said["messages"][0]["id"] = json!("u2");
+    let error = server
+        .post("/", &said)
+        .await
+        .refusal(409, "thread_busy")
+        .await;
+    assert_eq!(error["runId"], "r1", "what would be lost is refused");
+
     let mut other = server.post("/", &input("t2", "r1", "elsewhere")).await;
     strings.call().await.finish();
     assert_eq!(other.events().await.last().unwrap().kind(), "RUN_FINISHED");

@@ -57,6 +57,13 @@ async fn a_delivered_result_lets_the_run_go_on_and_its_events_can_be_followed() 
     let id = wait["value"]["pendingAction"]["id"].as_str().unwrap();
     let path = format!("/external-waits/{id}/complete");
 
+    let mut shown = input("t1", "r2", "");
+    shown["messages"] = json!([]);
+    let opened = post(&server, "a", "/", &shown).await.events().await;
+    let response = &events.last().unwrap()["result"]["responseId"];
+    assert!(response.is_string());
+    assert_eq!(&opened.last().unwrap()["result"]["responseId"], response);
+
     post(&server, "a", &path, &json!({ "result": 1 }))
         .await
         .refusal(403, "forbidden")
