@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use antiphon_agent::store::{CallPhase, Store};
-use antiphon_agent::{Accepted, Handler, RunContext, Tool, ToolError, ToolOutput};
+use antiphon_agent::{
+    Accepted, Delivered, Delivery, Handler, RunContext, Tool, ToolError, ToolOutput,
+};
 use common::{Fake, Stage, calls, entry, says};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -200,7 +202,7 @@ async fn a_result_that_was_taken_is_kept_after_a_crash() {
     stage.play(input).await.unwrap();
     let id = stage.thread().await.interactions[0].id.clone();
     let agent = Arc::clone(&stage.agent);
-    let delivery = antiphon_agent::Delivery::Complete(json!("verified"));
+    let delivery = Delivery::Complete(json!("verified"));
     let delivered = stage
         .runtime
         .deliver(|_| Some(Arc::clone(&agent)), &id, delivery, "worker")
@@ -209,6 +211,50 @@ async fn a_result_that_was_taken_is_kept_after_a_crash() {
     stage.clock.advance(60);
     recover_and_play(&stage).await;
     assert_eq!(stage.asked(1)[2], "result a: verified");
+}
+
+#[tokio::test]
+async fn what_another_system_delivered_is_answered_although_a_crash_cut_the_answer() {
+    let tool = Tool::external_wait("verify", "kyc", Stuck(Arc::new(AtomicUsize::new(1))));
+    let turns = vec![calls(&[("a", "verify", json!({}))]), vec![]];
+    let mut stage = Stage::with_model(|a| a.tools(tool), Fake::hanging(turns));
+    let input = stage.user("verify");
+    stage.play(input).await.unwrap();
+    let id = stage.thread().await.interactions[0].id.clone();
+    let agent = Arc::clone(&stage.agent);
+    let delivery = Delivery::Complete(json!("verified"));
+    let delivered = stage
+        .runtime
+        .deliver(|_| Some(Arc::clone(&agent)), &id, delivery, "worker")
+        .await;
+    let Delivered::Continues(run) = delivered.unwrap() else {
+        panic!()
+    };
+    let playing = tokio::spawn(run.play());
+    while stage.model.asked.lock().unwrap().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    playing.abort();
+    stage.clock.advance(60);
+    stage.model.then(vec![says("You are verified."), says("")]);
+    recover_and_play(&stage).await;
+    assert_eq!(stage.asked(2)[2], "result a: verified");
+    let record = stage.store.run("alice", "r1", None).await.unwrap();
+    assert_eq!(record.unwrap().ending.unwrap()["type"], "RUN_FINISHED");
+}
+
+#[tokio::test]
+async fn a_run_that_brings_the_server_down_does_so_only_a_few_times() {
+    let (stage, count) = crash_in_the_tool(true).await;
+    for _ in 0..5 {
+        stage.clock.advance(60);
+        drop(stage.runtime.recover(&agents(&stage)).await.unwrap());
+    }
+    stage.clock.advance(60);
+    let recovered = stage.runtime.recover(&agents(&stage)).await.unwrap();
+    assert!(recovered.is_empty());
+    assert!(stage.store.orphans().await.unwrap().is_empty());
+    assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
@@ -245,13 +291,13 @@ async fn work_of_another_system_that_a_crash_cut_is_asked_about_and_its_result_s
     let thread = stage.thread().await;
     assert_eq!(thread.interactions.len(), 1, "the wait is still open");
     let agent = Arc::clone(&stage.agent);
-    let delivery = antiphon_agent::Delivery::Complete(json!("verified"));
+    let delivery = Delivery::Complete(json!("verified"));
     let id = thread.interactions[0].id.clone();
     let delivered = stage
         .runtime
         .deliver(|_| Some(Arc::clone(&agent)), &id, delivery, "worker")
         .await;
-    let antiphon_agent::Delivered::Continues(run) = delivered.unwrap() else {
+    let Delivered::Continues(run) = delivered.unwrap() else {
         panic!()
     };
     run.play().await;

@@ -27,6 +27,8 @@ const WINDOW_BYTES: usize = 4 << 20;
 const BLOCK: usize = 16 << 10;
 /// A block with less room than this is given up for a new one.
 const BLOCK_LEFT: usize = 256;
+/// How far a crash moves the numbers of an attempt's events: beyond what attempts there may be.
+const CRASHED: u64 = 1_000_000_000;
 /// How many frames a log keeps for readers that are behind.
 const WINDOW_FRAMES: usize = 16_384;
 
@@ -108,11 +110,18 @@ impl RunLog {
     /// million on, so that a position in one is never taken for a position in another.
     #[must_use]
     pub fn new(run_id: impl Into<String>, attempt: u32) -> Self {
+        Self::after(run_id, attempt, 0)
+    }
+
+    /// A log for an attempt that goes on after so many crashes: nor are positions from before one.
+    #[must_use]
+    pub(crate) fn after(run_id: impl Into<String>, attempt: u32, crashes: u64) -> Self {
+        let first = first_of(attempt) + crashes * CRASHED;
         let inner = Inner {
             block: BytesMut::new(),
             frames: VecDeque::new(),
             bytes: 0,
-            next: first_of(attempt),
+            next: first,
             replica: Replica::new(Vec::new(), Value::Object(serde_json::Map::new())),
             started: None,
             ended: false,
@@ -122,7 +131,7 @@ impl RunLog {
         };
         Self {
             run_id: run_id.into(),
-            first: first_of(attempt),
+            first,
             inner: Mutex::new(inner),
             news: Notify::new(),
             readers: AtomicUsize::new(0),

@@ -13,6 +13,7 @@ use super::conversation::Conversation;
 use super::decision::Pending;
 use super::intake::{Intake, Plan};
 use super::opening::run_started;
+use super::recover::recoveries;
 use super::shared::SharedState;
 use super::{LEASE, PageTools, Purpose, Run};
 use crate::agent::{BuiltAgent, History};
@@ -255,7 +256,8 @@ impl Runtime {
         input: RunAgentInput,
     ) -> store::Result<Run> {
         let cancel = CancellationToken::new();
-        let log = Arc::new(RunLog::new(&record.run_id, record.attempt));
+        let log = RunLog::after(&record.run_id, record.attempt, recoveries(&record));
+        let log = Arc::new(log);
         log.begin_with(plan.held_messages, plan.held_state);
         let page_tools = PageTools::new(&input.tools);
         let facts = Facts {

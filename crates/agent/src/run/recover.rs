@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use antiphon_protocol::{Content, Event, RunAgentInput, RunError, RunFinished, ToolMessage};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::accept::{Runtime, Start};
 use super::answers;
@@ -24,6 +24,9 @@ use crate::tool::Execution;
 
 /// Why a call that a crash kept from running has failed.
 const STOPPED: &str = "the server stopped before the call was done; do not assume that it ran";
+
+/// How often a run goes on after a crash: one that brings the server down must not do so for ever.
+const MOST_RECOVERIES: u64 = 3;
 
 /// Why private input has failed whose delivery a crash cut: it is never repeated.
 const CUT_DELIVERY: &str =
@@ -77,11 +80,15 @@ impl Runtime {
         thread: Thread,
         record: RunRecord,
     ) -> store::Result<Recovered> {
+        let goes_on = |agent: &Arc<BuiltAgent>| {
+            let mut calls = thread.calls.iter();
+            // Nobody sends again what another system delivered.
+            record.invocation.get("delivered").is_some()
+                || calls.any(|call| goes_on(agent, call, &thread.interactions))
+        };
         if let Some(agent) = agent
-            && thread
-                .calls
-                .iter()
-                .any(|call| goes_on(agent, call, &thread.interactions))
+            && recoveries(&record) < MOST_RECOVERIES
+            && goes_on(agent)
         {
             return self
                 .continue_run(Arc::clone(agent), &lease, thread, record)
@@ -99,8 +106,10 @@ impl Runtime {
         agent: Arc<BuiltAgent>,
         lease: &Lease,
         thread: Thread,
-        record: RunRecord,
+        mut record: RunRecord,
     ) -> store::Result<Recovered> {
+        let count = recoveries(&record) + 1;
+        note(&mut record, "recoveries", json!(count));
         let input = input_of(&record);
         let initial = || agent.initial.clone().into();
         let state = thread.state.unwrap_or_else(initial);
@@ -273,6 +282,19 @@ impl Runtime {
         thread.messages = conversation.into_stored();
         Ok((thread, told))
     }
+}
+
+/// Notes something beside the input that a run began with.
+pub(super) fn note(record: &mut RunRecord, name: &str, value: Value) {
+    if let Some(notes) = record.invocation.as_object_mut() {
+        notes.insert(name.to_owned(), value);
+    }
+}
+
+/// How often a run went on after a crash.
+pub(super) fn recoveries(record: &RunRecord) -> u64 {
+    let noted = record.invocation.get("recoveries");
+    noted.and_then(Value::as_u64).unwrap_or(0)
 }
 
 /// Whether a call has something to do without anybody's word: an answer that it has not acted on, work

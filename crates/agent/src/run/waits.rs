@@ -9,7 +9,7 @@ use super::accept::{Runtime, Start};
 use super::answers;
 use super::conversation::Conversation;
 use super::decision::{Decision, Pending};
-use super::recover::input_of;
+use super::recover::{input_of, note};
 use super::shared::SharedState;
 use super::{LEASE, Purpose, Run};
 use crate::agent::BuiltAgent;
@@ -110,7 +110,9 @@ impl Runtime {
         }
     }
 
-    fn next_attempt(&self, before: RunRecord, wait: &Interaction) -> RunRecord {
+    fn next_attempt(&self, mut before: RunRecord, wait: &Interaction) -> RunRecord {
+        note(&mut before, "delivered", json!(true));
+        note(&mut before, "recoveries", json!(0));
         RunRecord {
             attempt: before.attempt + 1,
             response_id: wait.response_id.clone(),

@@ -67,6 +67,11 @@ impl Fake {
             ..Self::default()
         }
     }
+
+    /// Plays more turns after those.
+    pub fn then(&self, turns: Vec<Turn>) {
+        self.turns.lock().unwrap().extend(turns);
+    }
 }
 
 /// A clock that a test moves.
