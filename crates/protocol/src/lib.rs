@@ -111,7 +111,7 @@ pub use event::{
     ToolCallStart,
 };
 pub use input::{MAX_ID_BYTES, RunAgentInput};
-pub use json::depth_within;
+pub use json::{UniqueError, depth_within, unique_json};
 pub use message::{
     ActivityMessage, AssistantMessage, DeveloperMessage, Message, ReasoningMessage, Role,
     SystemMessage, ToolMessage, UserMessage,

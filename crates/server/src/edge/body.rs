@@ -1,10 +1,11 @@
 //! Reading a request's body: JSON within limits, or a refusal that says why.
 
-use antiphon_protocol::depth_within;
+use std::borrow::Cow;
+
+use antiphon_protocol::{UniqueError, depth_within, unique_json};
 use axum::body::Body;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt;
-use serde::Deserialize as _;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -115,21 +116,13 @@ fn too_large(limit: usize) -> ApiError {
 }
 
 fn parse(bytes: &[u8], depth: usize) -> Result<Value, ApiError> {
-    let invalid = |message: String| ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", message);
-    let text = str::from_utf8(bytes).map_err(|_| invalid("the body is not UTF-8".to_owned()))?;
+    let text = str::from_utf8(bytes).map_err(|_| not_json("the body is not UTF-8"))?;
     let depth = depth.min(MAX_JSON_DEPTH);
     if !depth_within(bytes, depth) {
         let message = format!("the body is nested deeper than {depth}");
         return Err(ApiError::new(StatusCode::BAD_REQUEST, "too_deep", message));
     }
-    // The error says where, not what: the body may hold a private value.
-    let value = parse_json(text).map_err(|error| {
-        invalid(format!(
-            "the body is not JSON: line {}, column {}",
-            error.line(),
-            error.column()
-        ))
-    })?;
+    let value = parse_json(text).map_err(unread)?;
     if value.is_object() {
         Ok(value)
     } else {
@@ -143,12 +136,31 @@ fn parse(bytes: &[u8], depth: usize) -> Result<Value, ApiError> {
 }
 
 /// Parses JSON whose depth has been checked.
-fn parse_json(text: &str) -> serde_json::Result<Value> {
+fn parse_json(text: &str) -> Result<Value, UniqueError<serde_json::Error>> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
-    let value = Value::deserialize(&mut deserializer)?;
-    deserializer.end()?;
+    let value = unique_json(&mut deserializer)?;
+    deserializer.end().map_err(UniqueError::Unreadable)?;
     Ok(value)
+}
+
+/// The error says where, not what: the body may hold a private value.
+fn unread(error: UniqueError<serde_json::Error>) -> ApiError {
+    match error {
+        UniqueError::Repeated(path) => {
+            let message = format!("the member {path:?} is there twice");
+            ApiError::invalid("invalid_json", path, message)
+        }
+        UniqueError::Unreadable(error) => not_json(format!(
+            "the body is not JSON: line {}, column {}",
+            error.line(),
+            error.column()
+        )),
+    }
+}
+
+fn not_json(message: impl Into<Cow<'static, str>>) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", message)
 }
 
 #[cfg(test)]

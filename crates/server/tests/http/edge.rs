@@ -256,6 +256,18 @@ async fn a_malformed_body_is_refused_and_the_member_named() {
     ] {
         raw(body).await.refusal(400, "invalid_json").await;
     }
+    let twice = br#"{"threadId":"t","runId":"r","messages":[],"resume":[{"interruptId":"i",
+        "status":"cancelled","status":"resolved","payload":{"pin":"4711","pin":"4712"}}]}"#;
+    let answer = raw(twice).await.refusal(400, "invalid_json").await;
+    assert_eq!(answer["field"], "resume[0].status");
+    let private = br#"{"output":{"pin":"4711","pin":"4712"}}"#;
+    let answer = raw(private).await.refusal(400, "invalid_json").await;
+    assert_eq!(answer["field"], "output.pin");
+    assert!(!answer.to_string().contains("471"), "{answer}");
+    let session = Some(br#"{"state":{"a":1,"a":2}}"#.to_vec());
+    let mut answer = server.send(Method::POST, "/sessions", &[], session).await;
+    let answer = answer.refusal(400, "invalid_json").await;
+    assert_eq!(answer["field"], "state.a");
     for body in [&b"[]"[..], b"\"x\"", b"null", b"7"] {
         raw(body).await.refusal(400, "invalid_input").await;
     }

@@ -2,8 +2,8 @@
 
 mod call;
 
-use antiphon_protocol::{Content, ResumeEntry, ToolMessage};
-use serde_json::{Map, Value};
+use antiphon_protocol::{Content, ResumeEntry, ToolMessage, UniqueError, unique_json};
+use serde_json::{Deserializer, Map, Value};
 
 use super::Context;
 use crate::error::Refusal;
@@ -157,12 +157,19 @@ impl Context<'_> {
     }
 }
 
-/// A payload that is a JSON string holds JSON.
+/// A payload that is a JSON string holds JSON. One that says a thing twice says nothing, and stays text.
 pub(super) fn decoded(payload: Value) -> Value {
     match payload {
-        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        Value::String(text) => unique(&text).unwrap_or(Value::String(text)),
         other => other,
     }
+}
+
+fn unique(text: &str) -> Result<Value, UniqueError<serde_json::Error>> {
+    let mut deserializer = Deserializer::from_str(text);
+    let value = unique_json(&mut deserializer)?;
+    deserializer.end().map_err(UniqueError::Unreadable)?;
+    Ok(value)
 }
 
 /// An answer to a question of code, checked against the question's own schema.
