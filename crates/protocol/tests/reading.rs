@@ -308,9 +308,9 @@ fn answers_are_read_in_all_their_shapes() {
     for resume in [
         json!([{"interruptId": "i1", "status": "resolved", "payload": {"approved": true}}]),
         json!({"interrupts": [{"id": "i1", "status": "resolved", "value": {"approved": true}}]}),
-        json!({"interrupt": [{"interrupt_id": "i1", "response": {"approved": true}}]}),
-        json!({"toolCallId": "i1", "payload": {"approved": true}}),
-        json!({"interrupts": {"id": "i1", "payload": {"approved": true}}}),
+        json!({"interrupt": [{"interrupt_id": "i1", "status": "resolved", "response": {"approved": true}}]}),
+        json!({"toolCallId": "i1", "status": "resolved", "payload": {"approved": true}}),
+        json!({"interrupts": {"id": "i1", "status": "resolved", "payload": {"approved": true}}}),
     ] {
         assert_eq!(
             read(&json!({"resume": resume})).0.resume,
@@ -320,11 +320,30 @@ fn answers_are_read_in_all_their_shapes() {
     let cancelled = json!([{"interruptId": "i1", "status": "cancelled", "payload": null}]);
     let expected = [ResumeEntry::new("i1", ResumeStatus::Cancelled)];
     assert_eq!(read(&json!({"resume": cancelled})).0.resume, expected);
-    refuse(
-        body(&json!({"resume": [{"id": "i1"}]})),
-        "resume[0].status",
-        "is required",
-    );
+}
+
+#[test]
+fn an_answer_without_a_status_is_none() {
+    let resolved = json!({"interruptId": "i1", "status": "resolved"});
+    for entry in [
+        json!({"id": "i1"}),
+        json!({"interruptId": "i1", "payload": {"approved": true}}),
+        json!({"interrupt_id": "i1", "payload": {"approved": true}}),
+        json!({"id": "i1", "value": {"approved": true}}),
+        json!({"toolCallId": "i1", "response": {"approved": true}}),
+        json!({"interruptId": "i1", "Status": "resolved", "payload": {"approved": true}}),
+        json!({"interruptId": "i1", "status": null, "payload": {"approved": true}}),
+    ] {
+        for (resume, place) in [
+            (json!([entry]), "resume[0].status"),
+            (json!([resolved, entry]), "resume[1].status"),
+            (json!({"interrupts": [entry]}), "resume[0].status"),
+            (entry.clone(), "resume.status"),
+        ] {
+            let read = RunAgentInput::read(body(&json!({ "resume": resume })));
+            assert_eq!(read.unwrap_err().path, place, "{resume}");
+        }
+    }
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //!
 //! The protocol's own is a list of `{interruptId, status, payload?, metadata?}`. Older clients
 //! wrap the list in an object, send a single entry, or use other member names; all of them mean
-//! the same and are read as such.
+//! the same and are read as such. What none may leave out is the status: an answer is nobody's
+//! guess.
 
 use serde_json::Value;
 
+use crate::ResumeEntry;
 use crate::wire::{Manners, Object, Reader, Reading, Wire};
-use crate::{ResumeEntry, ResumeStatus};
 
 /// Where else an entry may name its interrupt, in the order in which they are believed.
 const ID_ALIASES: [&str; 4] = ["interruptId", "interrupt_id", "id", "toolCallId"];
@@ -56,12 +57,6 @@ fn entry(value: Value, reader: &mut Reader) -> Reading<ResumeEntry> {
     }
     if let Some(payload) = first_of(&PAYLOAD_ALIASES, &mut object) {
         object.0.insert("payload".to_owned(), payload);
-        if !object.0.contains_key("status") {
-            reader.warn("has no status and is read as resolved");
-            object
-                .0
-                .insert("status".to_owned(), ResumeStatus::Resolved.as_str().into());
-        }
     }
     ResumeEntry::from_object(object, reader)
 }
