@@ -201,6 +201,7 @@ impl Runtime {
                 ending,
             )));
         }
+        let before = thread.calls.clone();
         let (thread, told) = self.expire(&agent, lease, thread).await?;
         let intake = Intake {
             agent: &agent,
@@ -208,7 +209,7 @@ impl Runtime {
             ids: &*self.ids,
             store: &*self.store,
         };
-        let plan = match intake.plan(thread, told, &mut input).await? {
+        let plan = match intake.plan(thread, told, &before, &mut input).await? {
             Plan::Run(plan) => plan,
             Plan::Replay(thread) => {
                 let ending = super::pause::standing(&agent, &thread, &input.run_id);

@@ -9,6 +9,7 @@ use super::accept::Start;
 use super::answers::{self, Taken};
 use super::conversation::Conversation;
 use super::decision::{Decision, Pending};
+use super::echo::Echoes;
 use super::shared::SharedState;
 use crate::agent::{BuiltAgent, History};
 use crate::clock::{Clock, Ids};
@@ -111,14 +112,17 @@ struct News {
 }
 
 impl Intake<'_> {
-    /// Takes the request into the thread.
+    /// Takes the request into the thread. `told` are results that were made for the thread since its
+    /// last run, `before` the calls that had none then.
     pub(super) async fn plan(
         &self,
         thread: Thread,
         told: Vec<ToolMessage>,
+        before: &[Call],
         input: &mut RunAgentInput,
     ) -> Result<Plan, Refusal> {
         let sent = std::mem::take(&mut input.messages);
+        let echoes = Echoes::new(self.agent, &thread, before, &sent);
         let opens = sent.is_empty() && input.resume.is_empty();
         let (mut conversation, mut news) = self.conversation(&thread, sent)?;
         if !input.resume.is_empty() {
@@ -140,7 +144,7 @@ impl Intake<'_> {
             let message = "there is nothing new to answer: a run needs a user message that the thread does not have";
             return Err(Refusal::invalid("no_input", "messages", message));
         }
-        let shared = self.state(&thread, input, opens)?;
+        let shared = self.state(&thread, input, opens, &echoes)?;
         let mut commit = Commit::default();
         if thread.title.is_none() {
             commit.title = news.users.first().map(|message| title(&message.content));
@@ -233,12 +237,13 @@ impl Intake<'_> {
         taken
     }
 
-    /// The thread's state with the client's patch. Keys that only show a prediction are not taken.
+    /// The thread's state with the client's patch. What only shows a call is not taken.
     fn state(
         &self,
         thread: &Thread,
         input: &RunAgentInput,
         opens: bool,
+        echoes: &Echoes,
     ) -> Result<SharedState, Refusal> {
         let stored = thread.state.clone().unwrap_or_else(|| json!({}));
         let base = thread
@@ -254,10 +259,9 @@ impl Intake<'_> {
         let Some(patch) = patch else {
             return Ok(SharedState::changed(&stored, base));
         };
-        let predicted = SharedState::predicted_keys(self.agent, &thread.calls);
         let taken: Map<String, Value> = patch
             .iter()
-            .filter(|(key, _)| !predicted.contains(*key))
+            .filter(|(key, value)| !echoes.contain(key, value))
             .map(|(k, v)| (k.clone(), v.clone()))
             .collect();
         let mut next = base.clone();

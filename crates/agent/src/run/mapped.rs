@@ -5,6 +5,7 @@ use antiphon_state::{Change, Patch, shallow_merge};
 use serde_json::{Map, Value};
 
 use super::Run;
+use crate::agent::BuiltAgent;
 use crate::mapping::{CallMapping, FinishedCall, ResultMapping, select};
 use crate::store::Call;
 use crate::tool::{StateChange, ToolOutput};
@@ -26,69 +27,8 @@ impl Run {
     /// The keys that show a call while it is not settled: its predictions, and what its mappings make
     /// of its arguments. Events of the mappings that are not about state are returned beside them.
     pub(super) fn overlay(&self, call: &Call) -> (Map<String, Value>, Vec<Event>) {
-        let Ok(arguments) = self.agent.tools.arguments(&call.tool, &call.arguments) else {
-            return Default::default();
-        };
-        let mappings = &self.agent.settings.mappings;
-        let mut keys = mappings.predicted(&call.tool, &arguments);
-        let mut others = Vec::new();
-        let finished = FinishedCall {
-            id: &call.id,
-            tool: &call.tool,
-            arguments: &arguments,
-        };
-        for mapping in mappings
-            .calls
-            .iter()
-            .filter(|mapping| mapping.tool() == call.tool)
-        {
-            match mapping {
-                CallMapping::State {
-                    state_key,
-                    argument,
-                } => {
-                    keys.extend(
-                        select(&arguments, &argument.argument)
-                            .map(|value| (state_key.clone(), value)),
-                    );
-                }
-                CallMapping::Events { events, .. } => {
-                    for event in events(&finished) {
-                        others.extend(self.overlay_event(event, &mut keys));
-                    }
-                }
-            }
-        }
-        (keys, others)
-    }
-
-    /// A state event of a call mapping becomes keys that show the call; any other is handed back.
-    fn overlay_event(&self, event: Event, keys: &mut Map<String, Value>) -> Option<Event> {
-        match event {
-            Event::StateSnapshot(event) => match event.snapshot {
-                Value::Object(whole) => keys.extend(whole),
-                _ => tracing::error!(
-                    "a mapped call gave a state that is not an object; it is left out"
-                ),
-            },
-            Event::StateDelta(event) => {
-                let mut view = self.shared.view();
-                shallow_merge(&mut view, keys.clone());
-                let before = view.clone();
-                if let Err(error) = event.delta.apply(&mut view) {
-                    tracing::error!(%error, "a mapped call gave a delta that does not apply; it is left out");
-                }
-                if let Value::Object(after) = view {
-                    keys.extend(
-                        after
-                            .into_iter()
-                            .filter(|(key, value)| before.get(key) != Some(value)),
-                    );
-                }
-            }
-            other => return Some(other),
-        }
-        None
+        let view = || self.shared.view();
+        overlay(&self.agent, &call.id, &call.tool, &call.arguments, view)
     }
 
     /// Applies everything that a successful call changes, all or nothing; returns what its mappings
@@ -156,6 +96,74 @@ impl Run {
             other => self.emitter.emit(other),
         }
     }
+}
+
+/// What a call with these arguments shows of itself in a state that looks like `view`.
+pub(super) fn overlay(
+    agent: &BuiltAgent,
+    id: &str,
+    tool: &str,
+    arguments: &str,
+    view: impl Fn() -> Value,
+) -> (Map<String, Value>, Vec<Event>) {
+    let Ok(arguments) = agent.tools.arguments(tool, arguments) else {
+        return Default::default();
+    };
+    let mappings = &agent.settings.mappings;
+    let mut keys = mappings.predicted(tool, &arguments);
+    let mut others = Vec::new();
+    let finished = FinishedCall {
+        id,
+        tool,
+        arguments: &arguments,
+    };
+    for mapping in mappings.calls.iter().filter(|m| m.tool() == tool) {
+        match mapping {
+            CallMapping::State {
+                state_key,
+                argument,
+            } => {
+                let value = select(&arguments, &argument.argument);
+                keys.extend(value.map(|value| (state_key.clone(), value)));
+            }
+            CallMapping::Events { events, .. } => {
+                for event in events(&finished) {
+                    others.extend(overlay_event(event, &mut keys, &view));
+                }
+            }
+        }
+    }
+    (keys, others)
+}
+
+/// A state event of a call mapping becomes keys that show the call; any other is handed back.
+fn overlay_event(
+    event: Event,
+    keys: &mut Map<String, Value>,
+    view: impl Fn() -> Value,
+) -> Option<Event> {
+    match event {
+        Event::StateSnapshot(event) => match event.snapshot {
+            Value::Object(whole) => keys.extend(whole),
+            _ => {
+                tracing::error!("a mapped call gave a state that is not an object; it is left out");
+            }
+        },
+        Event::StateDelta(event) => {
+            let mut view = view();
+            shallow_merge(&mut view, keys.clone());
+            let before = view.clone();
+            if let Err(error) = event.delta.apply(&mut view) {
+                tracing::error!(%error, "a mapped call gave a delta that does not apply; it is left out");
+            }
+            if let Value::Object(after) = view {
+                let changed = |(key, value): &(String, Value)| before.get(key) != Some(value);
+                keys.extend(after.into_iter().filter(changed));
+            }
+        }
+        other => return Some(other),
+    }
+    None
 }
 
 fn state_change(event: &Event) -> Result<Option<StateChange>, String> {

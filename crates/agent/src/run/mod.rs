@@ -5,6 +5,7 @@ mod answers;
 mod calls;
 mod conversation;
 mod decision;
+mod echo;
 mod ending;
 mod execute;
 mod intake;

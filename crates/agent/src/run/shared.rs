@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use antiphon_state::{Patch, shallow_merge};
 use serde_json::{Map, Value};
 
+use super::mapped::overlay;
 use crate::agent::BuiltAgent;
 use crate::schema::Schema;
 use crate::store::Call;
@@ -37,18 +38,31 @@ impl SharedState {
 
     /// What a thread's state looks like under the predictions of its unsettled calls.
     pub(crate) fn shown(agent: &BuiltAgent, committed: Value, calls: &[Call]) -> Value {
-        let mut shared = Self::new(committed);
-        for (call, keys) in predicted(agent, calls) {
-            shared.predict(&call.id, keys);
-        }
-        shared.view()
+        Self::under(agent, committed, calls).view()
     }
 
-    /// The keys that only show predictions of unsettled calls.
-    pub(crate) fn predicted_keys(agent: &BuiltAgent, calls: &[Call]) -> HashSet<String> {
-        predicted(agent, calls)
+    /// The keys that only show unsettled calls.
+    pub(crate) fn shown_keys(
+        agent: &BuiltAgent,
+        committed: Value,
+        calls: &[Call],
+    ) -> HashSet<String> {
+        let shown = Self::under(agent, committed, calls).predictions;
+        shown
+            .into_iter()
             .flat_map(|(_, keys)| keys.into_iter().map(|(key, _)| key))
             .collect()
+    }
+
+    /// A state under what its unsettled calls show.
+    fn under(agent: &BuiltAgent, committed: Value, calls: &[Call]) -> Self {
+        let mut shared = Self::new(committed);
+        for call in calls {
+            let view = || shared.view();
+            let (keys, _) = overlay(agent, &call.id, &call.tool, &call.arguments, view);
+            shared.predict(&call.id, keys);
+        }
+        shared
     }
 
     pub(crate) fn committed(&self) -> &Value {
@@ -138,19 +152,6 @@ impl Rules<'_> {
         }
         Ok(())
     }
-}
-
-fn predicted<'a>(
-    agent: &'a BuiltAgent,
-    calls: &'a [Call],
-) -> impl Iterator<Item = (&'a Call, Map<String, Value>)> {
-    calls.iter().filter_map(|call| {
-        let arguments = agent.tools.arguments(&call.tool, &call.arguments).ok()?;
-        Some((
-            call,
-            agent.settings.mappings.predicted(&call.tool, &arguments),
-        ))
-    })
 }
 
 /// Whether a value written as JSON has at most so many bytes.

@@ -1,0 +1,155 @@
+//! How a request is taken into its thread, through the public interface.
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
+
+mod common;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_agent::{
+    Agent, Approval, Delivered, Delivery, RunContext, Tool, ToolError, ToolOutput,
+};
+use common::{Stage, calls, says};
+use serde_json::{Value, json};
+
+/// A tool that writes the document, which shows while the model writes it.
+fn write(tool: Tool) -> impl FnOnce(Agent) -> Agent {
+    let text = json!({ "type": "object", "properties": { "doc": {} }, "required": ["doc"] });
+    let tool = tool.parameters(text);
+    let argument = tool.argument("doc");
+    |agent: Agent| agent.tools(tool).predict("doc", argument)
+}
+
+fn written() -> Vec<common::Turn> {
+    let call = calls(&[("c1", "write", json!({ "doc": "UNAPPROVED" }))]);
+    vec![call, says("Well."), says("Well."), says("Well.")]
+}
+
+/// The page's first request, with the state that the person made.
+async fn ask(stage: &mut Stage, state: Value) {
+    let mut input = stage.user("write");
+    input.state = Some(state);
+    stage.play(input).await.unwrap();
+}
+
+/// Takes the result of the thread's open external wait, as the other system gives it, while no page looks.
+async fn deliver(stage: &Stage, delivery: Delivery) {
+    let open = stage.thread().await.interactions;
+    let id = &open.last().unwrap().id;
+    let agent = |_: &str| Some(Arc::clone(&stage.agent));
+    let delivered = stage.runtime.deliver(agent, id, delivery, "worker").await;
+    let Delivered::Continues(run) = delivered.unwrap() else {
+        panic!("it is delivered the first time")
+    };
+    run.play().await;
+}
+
+async fn begins(_: Value, _: RunContext<'_>) -> Result<ToolOutput, ToolError> {
+    Ok(ToolOutput::new(json!("begun")))
+}
+
+fn failed() -> Delivery {
+    Delivery::Fail {
+        code: "no".into(),
+        message: "not today".into(),
+    }
+}
+
+#[tokio::test]
+async fn what_expired_before_anybody_approved_it_is_taken_back_and_never_becomes_state() {
+    let approved = write(Tool::fixed("write", json!("written")));
+    let gated = |a: Agent| approved(a).require_confirmation(true);
+    let mut stage = Stage::new(gated, written());
+    ask(&mut stage, json!({ "doc": "old", "mode": "dark" })).await;
+    assert_eq!(stage.held.state()["doc"], "UNAPPROVED");
+    stage.clock.advance(16 * 60);
+    let input = stage.user("hello?");
+    let played = stage.play(input).await.unwrap();
+    assert!(played.types().contains(&"STATE_SNAPSHOT"));
+    let before = json!({ "doc": "old", "mode": "dark" });
+    assert_eq!(*stage.held.state(), before);
+    stage.assert_in_step().await;
+}
+
+#[tokio::test]
+async fn a_page_that_sends_only_what_is_new_gets_back_what_expired_too() {
+    let mut stage = Stage::new(write(Tool::client("write")), written());
+    ask(&mut stage, json!({ "doc": "old" })).await;
+    assert_eq!(stage.held.state()["doc"], "UNAPPROVED");
+    stage.clock.advance(16 * 60);
+    let mut input = stage.user("hello?");
+    input.messages.drain(..input.messages.len() - 1);
+    stage.play(input).await.unwrap();
+    assert_eq!(*stage.held.state(), json!({ "doc": "old" }));
+    assert_eq!(stage.thread().await.state, Some(json!({ "doc": "old" })));
+}
+
+#[tokio::test]
+async fn what_a_person_changed_after_a_call_expired_is_taken() {
+    let mut stage = Stage::new(write(Tool::client("write")), written());
+    ask(&mut stage, json!({ "doc": "old", "mode": "dark" })).await;
+    stage.clock.advance(16 * 60);
+    let mut input = stage.user("hello?");
+    let mine = json!({ "doc": "mine", "mode": "light" });
+    input.state = Some(mine.clone());
+    stage.play(input).await.unwrap();
+    assert_eq!(*stage.held.state(), mine);
+    // And now that the page knows, the same words are a person's own.
+    let mut input = stage.user("as you had it");
+    input.state = Some(json!({ "doc": "UNAPPROVED", "mode": "light" }));
+    stage.play(input).await.unwrap();
+    assert_eq!(stage.held.state()["doc"], "UNAPPROVED");
+    stage.assert_in_step().await;
+}
+
+#[tokio::test]
+async fn what_another_system_refused_while_the_page_was_away_does_not_become_state() {
+    let tool = Tool::external_wait("write", "pen", begins);
+    let mut stage = Stage::new(write(tool), written());
+    ask(&mut stage, json!({ "doc": "old" })).await;
+    assert_eq!(stage.held.state()["doc"], "UNAPPROVED");
+    deliver(&stage, failed()).await;
+    let input = stage.user("and?");
+    stage.play(input).await.unwrap();
+    assert_eq!(*stage.held.state(), json!({ "doc": "old" }));
+    assert_eq!(stage.thread().await.state, Some(json!({ "doc": "old" })));
+}
+
+#[tokio::test]
+async fn what_expired_while_another_result_came_does_not_become_state() {
+    let gate = Approval::default().timeout(Duration::from_secs(1));
+    let gated = write(Tool::fixed("write", json!("written")).approval(gate));
+    let describe = |a: Agent| gated(a).tools(Tool::external_wait("verify", "kyc", begins));
+    let both = calls(&[
+        ("c1", "write", json!({ "doc": "UNAPPROVED" })),
+        ("c2", "verify", json!({})),
+    ]);
+    let mut stage = Stage::new(describe, vec![both, says("Well."), says("Well.")]);
+    ask(&mut stage, json!({ "doc": "old" })).await;
+    stage.clock.advance(2);
+    deliver(&stage, Delivery::Complete(json!("verified"))).await;
+    let input = stage.user("and?");
+    stage.play(input).await.unwrap();
+    assert_eq!(*stage.held.state(), json!({ "doc": "old" }));
+}
+
+#[tokio::test]
+async fn what_a_page_shows_of_an_unsettled_call_is_no_change_of_its_state() {
+    let text = json!({ "type": "object", "properties": { "doc": {} }, "required": ["doc"] });
+    let tool = Tool::client("write").parameters(text);
+    let argument = tool.argument("doc");
+    let mapped = |a: Agent| a.tools(tool).call_as_state("doc", argument);
+    let mut stage = Stage::new(mapped, written());
+    ask(&mut stage, json!({ "doc": "old" })).await;
+    assert_eq!(stage.held.state()["doc"], "UNAPPROVED");
+    let shown = stage.look().await;
+    assert!(format!("{:?}", shown.events).contains("UNAPPROVED"));
+    let mut input = stage.input();
+    let content = antiphon_protocol::Content::Text("no pen".into());
+    let mut result = antiphon_protocol::ToolMessage::new("t1", "c1", content);
+    result.error = Some("no pen".into());
+    input.messages.push(result.into());
+    stage.play(input).await.unwrap();
+    assert_eq!(*stage.held.state(), json!({ "doc": "old" }));
+    assert_eq!(stage.thread().await.state, Some(json!({ "doc": "old" })));
+}
