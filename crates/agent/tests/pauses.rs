@@ -233,6 +233,34 @@ async fn an_answer_as_text_that_says_yes_and_no_approves_nothing() {
     assert_eq!(counter.count(), 0);
 }
 
+#[tokio::test]
+async fn what_is_cancelled_says_nothing_else() {
+    let counter = Counter::default();
+    let (mut stage, id) = waiting_to_pay(&counter).await;
+    let mut cancels = ResumeEntry::new(&id, ResumeStatus::Cancelled);
+    for payload in [
+        json!({ "approved": true }),
+        json!({}),
+        json!(false),
+        json!(""),
+    ] {
+        cancels.payload = Some(payload);
+        let input = stage.resume(vec![cancels.clone()]);
+        let refusal = stage.play(input).await.unwrap_err();
+        assert_eq!(refusal.code, "invalid_resume");
+        assert_eq!(refusal.field.as_deref(), Some("resume[0].payload"));
+    }
+    cancels.payload = Some(Value::Null);
+    let input = stage.resume(vec![cancels.clone()]);
+    stage.play(input).await.unwrap();
+    assert_eq!(counter.count(), 0);
+
+    cancels.payload = Some(json!({ "approved": true }));
+    let input = stage.resume(vec![cancels]);
+    let refusal = stage.play(input).await.unwrap_err();
+    assert_eq!(refusal.code, "invalid_resume", "also when it is settled");
+}
+
 /// A stage on which `pay` waits for a person, as the call `a` with `{"n": 5}`.
 async fn waiting_to_pay(counter: &Counter) -> (Stage, String) {
     let turns = vec![calls(&[("a", "pay", json!({ "n": 5 }))]), says("Paid.")];
@@ -494,7 +522,13 @@ async fn code_asks_in_the_middle_and_does_its_step_once() {
         (second[0].reason.as_str(), second[0].message.as_deref()),
         ("confirmation", Some("Book 12A?"))
     );
-    let input = stage.resume(vec![entry(&second[0].id, json!({ "approved": true }))]);
+    for (approved, accepted) in [(true, false), (false, true)] {
+        let both = json!({ "approved": approved, "accepted": accepted });
+        let input = stage.resume(vec![entry(&second[0].id, both)]);
+        assert_eq!(stage.play(input).await.unwrap_err().code, "answer_unfit");
+    }
+    let both = json!({ "approved": true, "accepted": true });
+    let input = stage.resume(vec![entry(&second[0].id, both)]);
     stage.play(input).await.unwrap();
     assert_eq!(stage.asked(1)[2], "result a: booked 12A under 7");
     assert_eq!(steps.load(Ordering::SeqCst), 1);

@@ -90,6 +90,21 @@ async fn a_call_whose_outcome_is_unknown_becomes_a_question() {
         1,
         "nothing ran before the answer"
     );
+    for (payload, member) in [
+        (
+            json!({ "outcome": "retry", "outcomes": "done" }),
+            "outcomes",
+        ),
+        (json!({ "outcome": "retry", "approved": true }), "approved"),
+        (json!({ "outcome": "maybe" }), "outcome"),
+        (json!("retry"), "outcome"),
+    ] {
+        let input = stage.resume(vec![entry(&interrupts[0].id, payload)]);
+        let refusal = stage.play(input).await.unwrap_err();
+        assert_eq!(refusal.code, "invalid_resume");
+        let place = format!("resume[0].payload.{member}");
+        assert_eq!(refusal.field.as_deref(), Some(place.as_str()));
+    }
     let input = stage.resume(vec![entry(&interrupts[0].id, json!({ "outcome": "done" }))]);
     stage.play(input).await.unwrap();
     assert_eq!(count.load(Ordering::SeqCst), 1);

@@ -67,6 +67,7 @@ impl Context<'_> {
                     "an interaction is answered twice",
                 ));
             }
+            payload::check_cancelled(entry, &field)?;
             let open = self
                 .thread
                 .interactions

@@ -2,7 +2,9 @@
 
 mod call;
 
-use antiphon_protocol::{Content, ResumeEntry, ToolMessage, UniqueError, unique_json};
+use antiphon_protocol::{
+    Content, ResumeEntry, ResumeStatus, ToolMessage, UniqueError, unique_json,
+};
 use serde_json::{Deserializer, Map, Value};
 
 use super::Context;
@@ -157,6 +159,18 @@ impl Context<'_> {
     }
 }
 
+/// Checks what an entry must keep whatever it answers: who abandons says nothing else, or it could be
+/// meant as an answer.
+pub(super) fn check_cancelled(entry: &ResumeEntry, field: &str) -> Result<(), Refusal> {
+    let says_more = entry.payload.as_ref().is_some_and(|said| !said.is_null());
+    if entry.status == ResumeStatus::Cancelled && says_more {
+        let message = "a cancelled entry has no payload";
+        let field = format!("{field}.payload");
+        return Err(Refusal::invalid("invalid_resume", field, message));
+    }
+    Ok(())
+}
+
 /// A payload that is a JSON string holds JSON. One that says a thing twice says nothing, and stays text.
 pub(super) fn decoded(payload: Value) -> Value {
     match payload {
@@ -180,9 +194,8 @@ fn question_answer(
 ) -> Result<Decision, Refusal> {
     if interaction.request["confirms"] == true
         && let Value::Object(members) = &mut payload
-        && let Some(accepted) = members.shift_remove("accepted")
     {
-        members.entry("approved").or_insert(accepted);
+        read_accepted(members);
     }
     let schema = Schema::compile(&interaction.request["schema"]);
     let fits = schema.and_then(|schema| schema.check(&payload));
@@ -196,18 +209,33 @@ fn question_answer(
     Ok(Decision::Answer(payload))
 }
 
+/// Reads `accepted` as `approved`. Where both are there and differ, both stay, and fit no schema.
+fn read_accepted(members: &mut Map<String, Value>) {
+    let approved = members.get("approved");
+    if approved.is_some() && approved != members.get("accepted") {
+        return;
+    }
+    if let Some(accepted) = members.shift_remove("accepted") {
+        members.insert("approved".to_owned(), accepted);
+    }
+}
+
 fn outcome(payload: &Value, field: &str) -> Result<Decision, Refusal> {
+    let wrong = |member: &str, message: String| {
+        Refusal::invalid("invalid_resume", format!("{field}.{member}"), message)
+    };
+    let mut members = payload.as_object().into_iter().flat_map(Map::keys);
+    if let Some(unknown) = members.find(|member| *member != "outcome") {
+        let message = format!("an outcome has no member {unknown:?}");
+        return Err(wrong(unknown, message));
+    }
     match payload["outcome"].as_str() {
         Some("retry") => Ok(Decision::Outcome(Outcome::Retry)),
         Some("done") => Ok(Decision::Outcome(Outcome::Done)),
         Some("failed") => Ok(Decision::Outcome(Outcome::Failed)),
         _ => {
             let message = "outcome must be \"retry\", \"done\" or \"failed\"";
-            Err(Refusal::invalid(
-                "invalid_resume",
-                format!("{field}.outcome"),
-                message,
-            ))
+            Err(wrong("outcome", message.to_owned()))
         }
     }
 }
