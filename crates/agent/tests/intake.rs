@@ -9,6 +9,7 @@ use std::time::Duration;
 use antiphon_agent::{
     Agent, Approval, Delivered, Delivery, RunContext, Tool, ToolError, ToolOutput,
 };
+use antiphon_protocol::{Content, Message, RunAgentInput, ToolMessage};
 use common::{Stage, calls, says};
 use serde_json::{Value, json};
 
@@ -145,11 +146,113 @@ async fn what_a_page_shows_of_an_unsettled_call_is_no_change_of_its_state() {
     let shown = stage.look().await;
     assert!(format!("{:?}", shown.events).contains("UNAPPROVED"));
     let mut input = stage.input();
-    let content = antiphon_protocol::Content::Text("no pen".into());
-    let mut result = antiphon_protocol::ToolMessage::new("t1", "c1", content);
+    let content = Content::Text("no pen".into());
+    let mut result = ToolMessage::new("t1", "c1", content);
     result.error = Some("no pen".into());
     input.messages.push(result.into());
     stage.play(input).await.unwrap();
     assert_eq!(*stage.held.state(), json!({ "doc": "old" }));
     assert_eq!(stage.thread().await.state, Some(json!({ "doc": "old" })));
+}
+
+/// A page's answer to a call of its tool.
+fn result(id: &str, call: &str, content: &str) -> ToolMessage {
+    ToolMessage::new(id, call, Content::Text(content.into()))
+}
+
+/// A stage on which the page was asked to run its tools `paint` and `count`, as `c1` and `c2`.
+async fn painting(turns: Vec<common::Turn>) -> Stage {
+    let both = calls(&[("c1", "paint", json!({})), ("c2", "count", json!({}))]);
+    let turns = [both].into_iter().chain(turns).collect();
+    let tools = (Tool::client("paint"), Tool::client("count"));
+    let mut stage = Stage::new(|a| a.tools(tools), turns);
+    let input = stage.user("paint and count");
+    stage.play(input).await.unwrap();
+    stage
+}
+
+/// The page's list with these results at its end.
+fn with(stage: &mut Stage, results: impl IntoIterator<Item = ToolMessage>) -> RunAgentInput {
+    let mut input = stage.input();
+    input
+        .messages
+        .extend(results.into_iter().map(Message::Tool));
+    input
+}
+
+async fn refused(stage: &mut Stage, input: RunAgentInput) -> &'static str {
+    stage.play(input).await.unwrap_err().code
+}
+
+const REPLAYED: &str = "RUN_STARTED STATE_SNAPSHOT MESSAGES_SNAPSHOT RUN_FINISHED";
+
+#[tokio::test]
+async fn the_same_results_again_are_answered_with_what_was_recorded() {
+    let mut stage = painting(vec![says("Done.")]).await;
+    let answers = || [result("t1", "c1", "{\"ok\":true}"), result("t2", "c2", "1")];
+    let answer = with(&mut stage, answers());
+    let asked = stage.held.messages().to_vec();
+    stage.play(answer.clone()).await.unwrap();
+    let done = stage.held.messages().to_vec();
+    // As a page sends it whose connection broke: with all that it holds, or with the answers only.
+    for history in [Vec::new(), asked] {
+        let mut again = stage.input();
+        again.messages = history;
+        again.messages.extend(answers().map(Message::Tool));
+        let played = stage.play(again).await.unwrap();
+        assert_eq!(played.shape(), REPLAYED);
+    }
+    assert_eq!(stage.held.messages(), done);
+    assert_eq!(stage.model.asked.lock().unwrap().len(), 2);
+    stage.assert_in_step().await;
+}
+
+#[tokio::test]
+async fn another_result_under_the_same_message_id_contradicts_the_first() {
+    let mut stage = painting(vec![says("Done.")]).await;
+    let answers = [result("t1", "c1", "{\"ok\":true}"), result("t2", "c2", "1")];
+    let answer = with(&mut stage, answers);
+    stage.play(answer).await.unwrap();
+    for other in [
+        result("t2", "c2", "2"),
+        ToolMessage {
+            error: Some("no".into()),
+            ..result("t2", "c2", "1")
+        },
+    ] {
+        let mut again = stage.input();
+        again.messages = vec![Message::Tool(other)];
+        assert_eq!(refused(&mut stage, again).await, "interaction_settled");
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_the_server_made_asks_for_nothing_when_it_comes_back() {
+    let tool = Tool::fixed("look", json!("it rains"));
+    let turns = vec![calls(&[("c1", "look", json!({}))]), says("Rain.")];
+    let mut stage = Stage::new(|a| a.tools(tool), turns);
+    let input = stage.user("look");
+    stage.play(input).await.unwrap();
+    let mut input = stage.input();
+    input.messages.truncate(3);
+    assert_eq!(refused(&mut stage, input).await, "no_input");
+}
+
+#[tokio::test]
+async fn a_failure_that_a_page_reported_may_be_reported_again() {
+    let mut stage = painting(vec![says("Oh.")]).await;
+    let answers = || {
+        let mut broken = result("t1", "c1", "");
+        broken.error = Some("no paint".into());
+        [result("t2", "c2", "1"), broken]
+    };
+    let answer = with(&mut stage, answers());
+    stage.play(answer).await.unwrap();
+    let mut again = stage.input();
+    again.messages = answers().map(Message::Tool).to_vec();
+    assert_eq!(stage.play(again).await.unwrap().shape(), REPLAYED);
+    // The thread has it in its own words, which the page may have taken over.
+    let mut again = stage.input();
+    again.messages = vec![Message::Tool(result("t1", "c1", "Error: no paint"))];
+    assert_eq!(stage.play(again).await.unwrap().shape(), REPLAYED);
 }

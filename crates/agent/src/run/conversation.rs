@@ -76,13 +76,25 @@ impl Conversation {
 
     /// The result of a call.
     pub(crate) fn result_of(&self, call_id: &str) -> Option<&ToolMessage> {
-        self.messages
-            .iter()
-            .rev()
-            .find_map(|stored| match &stored.message {
-                Message::Tool(result) if result.tool_call_id == call_id => Some(result),
-                _ => None,
-            })
+        match &self.stored_result(call_id)?.message {
+            Message::Tool(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// The result of a call, as it is stored.
+    pub(crate) fn stored_result(&self, call_id: &str) -> Option<&StoredMessage> {
+        let answers =
+            |m: &Message| matches!(m, Message::Tool(result) if result.tool_call_id == call_id);
+        let mut messages = self.messages.iter().rev();
+        messages.find(|stored| answers(&stored.message))
+    }
+
+    /// The tool that a call named.
+    pub(crate) fn tool_of(&self, call_id: &str) -> Option<&str> {
+        let calls = self.messages.iter().flat_map(|m| m.message.tool_calls());
+        let mut named = calls.filter(|call| call.id == call_id);
+        named.next().map(|call| call.function.name.as_str())
     }
 
     /// Adds the messages of calls that a client left out of its history.

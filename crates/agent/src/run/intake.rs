@@ -102,13 +102,20 @@ struct News {
     /// How many messages the list has.
     sent: usize,
     users: Vec<UserMessage>,
-    results: Vec<ToolMessage>,
-    /// Whether the list ends in a result, so that nothing but it asks for a run.
-    ends_in_result: bool,
+    results: Vec<Given>,
     /// A known user message that is asked again: the thread is cut there.
     again: Option<UserMessage>,
     /// Whether that message has other content now.
     edited: bool,
+}
+
+/// A tool message of a client's list that may be an answer.
+pub(super) struct Given {
+    pub(super) message: ToolMessage,
+    /// Whether nothing but such messages follows, so that they are what asks for a run.
+    pub(super) asks: bool,
+    /// Whether the thread has a result of the same call under the same message id.
+    pub(super) known: bool,
 }
 
 impl Intake<'_> {
@@ -131,7 +138,8 @@ impl Intake<'_> {
         }
         let taken = self.answers(&thread, &conversation, &news, input).await?;
         let brings_new = !news.users.is_empty() || news.again.is_some();
-        if taken.repeats && taken.answered.is_empty() && !brings_new {
+        let says_new = brings_new || answers_by_command(input);
+        if taken.repeats && taken.answered.is_empty() && !says_new {
             return Ok(Plan::Replay(Box::new(thread)));
         }
         if !opens {
@@ -139,7 +147,7 @@ impl Intake<'_> {
         }
         let is_client_turn =
             self.agent.settings.history == History::Client && !conversation.is_empty();
-        let goes_on = brings_new || is_client_turn || answers_by_command(input);
+        let goes_on = says_new || is_client_turn;
         if !opens && taken.answered.is_empty() && !goes_on {
             let message = "there is nothing new to answer: a run needs a user message that the thread does not have";
             return Err(Refusal::invalid("no_input", "messages", message));
@@ -214,9 +222,7 @@ impl Intake<'_> {
         if input.resume.is_empty() {
             return match self.agent.settings.history {
                 History::Client => Ok(context.results_in_history(conversation)),
-                History::Thread | History::Turn => {
-                    context.results(conversation, &news.results, news.ends_in_result)
-                }
+                History::Thread | History::Turn => context.results(conversation, &news.results),
             };
         }
         if news.users.len() > 1 {
@@ -311,6 +317,8 @@ fn news(conversation: &Conversation, messages: Vec<Message>) -> Result<News, Ref
     let last = messages.len().saturating_sub(1);
     let is_reply = |m: &Message| matches!(m, Message::Assistant(_) | Message::Tool(_));
     let last_reply = messages.iter().rposition(is_reply).unwrap_or(0);
+    let is_other = |m: &Message| !matches!(m, Message::Tool(_));
+    let results_at_end = messages.iter().rposition(is_other).map_or(0, |i| i + 1);
     for (index, message) in messages.into_iter().enumerate() {
         match (
             conversation
@@ -337,9 +345,19 @@ fn news(conversation: &Conversation, messages: Vec<Message>) -> Result<News, Ref
                 }
                 news.users.push(message);
             }
-            (None, Message::Tool(message)) => {
-                news.ends_in_result = index == last;
-                news.results.push(message);
+            (None, Message::Tool(message)) => news.results.push(Given {
+                message,
+                asks: index >= results_at_end,
+                known: false,
+            }),
+            (Some(Message::Tool(known)), Message::Tool(message))
+                if index >= results_at_end && known.tool_call_id == message.tool_call_id =>
+            {
+                news.results.push(Given {
+                    message,
+                    asks: true,
+                    known: true,
+                });
             }
             (None, message) => {
                 tracing::warn!(

@@ -1,6 +1,6 @@
 //! Answers that come as tool messages: what the page's own tools found.
 
-use antiphon_protocol::{Content, ToolMessage};
+use antiphon_protocol::{Content, Message, ToolMessage};
 use serde_json::{Value, json};
 
 use super::{Answered, Context, Taken, already_settled};
@@ -8,8 +8,9 @@ use crate::canonical;
 use crate::error::Refusal;
 use crate::run::conversation::Conversation;
 use crate::run::decision::Decision;
-use crate::run::intake::pending_refusal;
-use crate::store::{Interaction, InteractionKind};
+use crate::run::intake::{Given, pending_refusal};
+use crate::store::{Interaction, InteractionKind, StoredMessage};
+use crate::tool::Execution;
 
 impl Context<'_> {
     /// Takes tool messages that answer open calls of the page's tools. Any other is history that the
@@ -17,12 +18,12 @@ impl Context<'_> {
     pub(in crate::run) fn results(
         &self,
         conversation: &Conversation,
-        results: &[ToolMessage],
-        ends_in_result: bool,
+        results: &[Given],
     ) -> Result<Taken, Refusal> {
         let mut taken = Taken::default();
         let last = results.len().saturating_sub(1);
-        for (index, result) in results.iter().enumerate() {
+        for (index, given) in results.iter().enumerate() {
+            let result = &given.message;
             let waits = self
                 .thread
                 .interactions
@@ -43,7 +44,7 @@ impl Context<'_> {
                     }
                     taken.answered.push(self.page_result(interaction, result)?);
                 }
-                None if ends_in_result && index == last => {
+                None if index == last && self.says_again(conversation, given) => {
                     taken.repeats |= self.check_known_result(conversation, result)?;
                 }
                 None => {}
@@ -63,24 +64,24 @@ impl Context<'_> {
         if result.error.is_none() {
             self.check_answer_schema(interaction, &value, "messages")?;
         }
-        let failed = result.error.is_some();
-        let message = ToolMessage {
-            error: None,
-            ..result.clone()
-        };
-        let message = match (&result.error, message.content.is_empty()) {
-            (Some(error), true) => ToolMessage {
-                content: Content::Text(format!("Error: {error}")),
-                ..message
-            },
-            _ => message,
-        };
         let decision = Decision::Result {
-            message,
-            failed,
+            message: as_stored(result),
+            failed: result.error.is_some(),
             from_page: true,
         };
         Ok(self.answered(interaction, decision, result_hash(result), None))
+    }
+
+    /// Whether a tool message that answers nothing open is meant as an answer. What the server itself
+    /// found says nothing when it comes back as it went.
+    fn says_again(&self, conversation: &Conversation, given: &Given) -> bool {
+        let tool = conversation.tool_of(&given.message.tool_call_id);
+        given.asks && (!given.known || tool.is_none_or(|tool| self.is_page_tool(tool)))
+    }
+
+    fn is_page_tool(&self, tool: &str) -> bool {
+        let execution = self.agent.tools.get(tool).map(|tool| &tool.execution);
+        matches!(execution, None | Some(Execution::Client { .. }))
     }
 
     /// A tool message for a call that does not wait for the page: a repetition, or a mistake.
@@ -93,7 +94,7 @@ impl Context<'_> {
         if self.thread.calls.iter().any(|call| call.id == *call_id) {
             return Err(pending_refusal(&self.thread.interactions));
         }
-        match conversation.result_of(call_id) {
+        match conversation.stored_result(call_id) {
             Some(known) if same_result(known, result) && self.agent.settings.replay_answers => {
                 Ok(true)
             }
@@ -138,6 +139,27 @@ fn result_hash(result: &ToolMessage) -> String {
     canonical::hash(&json!([result.content, result.error]))
 }
 
-fn same_result(known: &ToolMessage, sent: &ToolMessage) -> bool {
-    known.content.text() == sent.content.text()
+/// A result as the thread has it: what went wrong is its content, where it has no other.
+fn as_stored(result: &ToolMessage) -> ToolMessage {
+    let content = match &result.error {
+        Some(error) if result.content.is_empty() => Content::Text(format!("Error: {error}")),
+        _ => result.content.clone(),
+    };
+    ToolMessage {
+        content,
+        error: None,
+        ..result.clone()
+    }
+}
+
+/// Whether a result says what the thread has. The thread's own message does not tell a page that the call
+/// failed: a page that took it over repeats it without.
+fn same_result(known: &StoredMessage, sent: &ToolMessage) -> bool {
+    let Message::Tool(result) = &known.message else {
+        return false;
+    };
+    let is_failed = known.origin.as_ref().is_some_and(|o| o["isError"] == true);
+    let is_copy = result.id == sent.id && sent.error.is_none();
+    result.content.text() == as_stored(sent).content.text()
+        && (is_copy || is_failed == sent.error.is_some())
 }
