@@ -14,6 +14,7 @@ use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::runs::Runs;
+use crate::waits::deliver_kept;
 
 /// One server's agents, runs and rules.
 #[derive(Debug)]
@@ -79,9 +80,12 @@ impl App {
         self.recovered.get_or_try_init(recover).await.copied()
     }
 
-    async fn recover(&self) -> Result<(), ApiError> {
+    async fn recover(self: &Arc<Self>) -> Result<(), ApiError> {
         for run in self.runtime.recover(&self.agents.by_name).await? {
             self.runs.adopt(run);
+        }
+        for id in self.runtime.kept().await? {
+            deliver_kept(self, id);
         }
         Ok(())
     }

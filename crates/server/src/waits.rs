@@ -2,11 +2,16 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
-use antiphon_agent::{Delivered, Delivery};
+use antiphon_agent::{Delivered, Delivery, RefusalKind};
 
 use crate::app::App;
 use crate::error::ApiError;
+
+/// How soon a busy thread is looked at again, and how rarely at last.
+const SOON: Duration = Duration::from_millis(20);
+const LATER: Duration = Duration::from_secs(1);
 
 /// A way to deliver results to waiting threads, as `POST /external-waits/{id}/complete` does for other
 /// systems. Make it first, hand clones to whoever delivers, and give it to the server with
@@ -39,9 +44,11 @@ impl Waits {
     /// Delivers what came of the wait with this id, in the name of `by`. The thread goes on in the
     /// background.
     ///
+    /// A result that comes while the run that waits for it is still at work is kept and taken when that
+    /// has ended.
+    ///
     /// # Errors
-    /// When the wait is unknown, over, or was settled otherwise; or its thread is busy: deliver it
-    /// again in a moment then.
+    /// When the wait is unknown, over, or was settled otherwise.
     pub async fn deliver(&self, id: &str, delivery: Delivery, by: &str) -> Result<(), Undelivered> {
         let Some(app) = self.0.get().and_then(Weak::upgrade) else {
             let message = "no server takes deliveries now".to_owned();
@@ -76,6 +83,7 @@ pub(crate) async fn deliver(
         let agent = |name: &str| app.agents.get(name).ok().cloned();
         match app.runtime.deliver(agent, &id, delivery, &by).await? {
             Delivered::Continues(run) => app.runs.adopt(run),
+            Delivered::Kept => deliver_kept(&app, id),
             Delivered::Again => {}
         }
         Ok(())
@@ -83,6 +91,31 @@ pub(crate) async fn deliver(
     delivered
         .await
         .unwrap_or_else(|_| Err(ApiError::internal()))
+}
+
+/// Takes a kept result as soon as its thread is free. What a shutdown leaves is taken at the next
+/// start.
+pub(crate) fn deliver_kept(app: &Arc<App>, id: String) {
+    let app = Arc::clone(app);
+    let tasks = app.runs.tasks().clone();
+    tasks.spawn(async move {
+        let agent = |name: &str| app.agents.get(name).ok().cloned();
+        let mut pause = SOON;
+        while !app.runs.is_draining() {
+            match app.runtime.deliver_kept(agent, &id).await {
+                Ok(Delivered::Continues(run)) => return app.runs.adopt(run),
+                Ok(Delivered::Again) => return,
+                Ok(Delivered::Kept) => {}
+                Err(refusal) if refusal.kind == RefusalKind::Unavailable => {}
+                Err(refusal) => {
+                    tracing::warn!(wait = id, code = refusal.code, "a result came to nothing");
+                    return;
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LATER);
+        }
+    });
 }
 
 impl fmt::Debug for Waits {

@@ -127,6 +127,7 @@ pub(crate) fn interaction(row: &impl Columns) -> Result<Interaction> {
         status: row.word("status")?,
         request: row.json("request")?,
         answer: row.json_or_null("answer")?,
+        early: row.json_or_null("early")?,
         opened_at: row.time("opened_at")?,
         expires_at: row.time_or_null("expires_at")?,
     })

@@ -39,6 +39,7 @@ impl Asker<'_> {
             status: InteractionStatus::Open,
             request: self.request(kind, call, arguments),
             answer: None,
+            early: None,
             opened_at: self.now,
             expires_at: timeout.and_then(|timeout| self.now.checked_add(timeout).ok()),
         }

@@ -1,6 +1,7 @@
 //! Results that other systems deliver.
 
 use antiphon_protocol::{Content, ToolMessage};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use std::sync::Arc;
@@ -16,12 +17,13 @@ use crate::agent::BuiltAgent;
 use crate::canonical;
 use crate::error::{Refusal, RefusalKind};
 use crate::store::{
-    Answer, Claim, Commit, Interaction, InteractionKind, InteractionStatus, Opened, RunRecord,
-    RunStatus, Thread,
+    self, Answer, Claim, Commit, Early, Interaction, InteractionKind, InteractionStatus, Opened,
+    RunRecord, RunStatus, Thread,
 };
 
 /// What another system reports.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Delivery {
     /// The work is done; this is its result.
     Complete(Value),
@@ -41,6 +43,9 @@ pub enum Delivered {
     Continues(Box<Run>),
     /// The same was delivered before; nothing happens.
     Again,
+    /// The thread is being written, by the run that began the work perhaps: the result is kept, and
+    /// is to be [taken](Runtime::deliver_kept) when the thread is free.
+    Kept,
 }
 
 impl Runtime {
@@ -49,7 +54,7 @@ impl Runtime {
     ///
     /// # Errors
     /// A [`Refusal`]: `interaction_unknown` (not found), `interaction_settled` (another result was
-    /// taken), `interaction_expired`, `thread_busy` (deliver it again in a moment).
+    /// taken), `interaction_expired`.
     pub async fn deliver(
         &self,
         agent: impl Fn(&str) -> Option<Arc<BuiltAgent>>,
@@ -57,13 +62,59 @@ impl Runtime {
         delivery: Delivery,
         by: &str,
     ) -> Result<Delivered, Refusal> {
-        let found = self.store.interaction(id).await?;
-        let wait = found
-            .filter(|i| i.kind == InteractionKind::ExternalWait)
-            .ok_or_else(unknown)?;
+        let wait = self.wait(id).await?;
         if let Some(settled) = repeated(&wait, &delivery)? {
             return Ok(settled);
         }
+        match self.take(agent, &wait, &delivery, by).await? {
+            Some(run) => Ok(Delivered::Continues(run)),
+            None if wait.early.is_some() => Ok(Delivered::Again),
+            None => self.keep(&wait, delivery, by).await,
+        }
+    }
+
+    /// Takes a result that was [kept](Delivered::Kept), now that its thread may be free.
+    ///
+    /// # Errors
+    /// As [`deliver`](Self::deliver): the wait is over without it.
+    pub async fn deliver_kept(
+        &self,
+        agent: impl Fn(&str) -> Option<Arc<BuiltAgent>>,
+        id: &str,
+    ) -> Result<Delivered, Refusal> {
+        let wait = self.wait(id).await?;
+        let Early { delivery, by } = wait.early.clone().ok_or_else(unknown)?;
+        if let Some(settled) = repeated(&wait, &delivery)? {
+            return Ok(settled);
+        }
+        let taken = self.take(agent, &wait, &delivery, &by).await?;
+        Ok(taken.map_or(Delivered::Kept, Delivered::Continues))
+    }
+
+    /// The ids of waits whose results are kept, oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn kept(&self) -> store::Result<Vec<String>> {
+        let kept = self.store.kept_early().await?;
+        Ok(kept.into_iter().map(|wait| wait.id).collect())
+    }
+
+    async fn wait(&self, id: &str) -> Result<Interaction, Refusal> {
+        let found = self.store.interaction(id).await?;
+        found
+            .filter(|i| i.kind == InteractionKind::ExternalWait)
+            .ok_or_else(unknown)
+    }
+
+    /// Claims the thread and makes the run that goes on; `None` when somebody else writes it.
+    async fn take(
+        &self,
+        agent: impl Fn(&str) -> Option<Arc<BuiltAgent>>,
+        wait: &Interaction,
+        delivery: &Delivery,
+        by: &str,
+    ) -> Result<Option<Box<Run>>, Refusal> {
         let key = wait.key.clone();
         let Some(record) = self
             .store
@@ -86,13 +137,13 @@ impl Runtime {
         };
         let (lease, thread) = match self.store.open(claim).await? {
             Opened::Ours(lease, thread, _) => (lease, thread),
-            Opened::Busy { run_id } => return Err(Refusal::busy(&run_id)),
+            Opened::Busy { .. } => return Ok(None),
         };
         let started = match self.expire(&agent, &lease, *thread).await {
-            Ok((thread, told)) => match self.continuation(&agent, thread, &wait, &delivery, by) {
+            Ok((thread, told)) => match self.continuation(&agent, thread, wait, delivery, by) {
                 Ok(start) => {
                     let input = input_of(&record);
-                    let record = self.next_attempt(record, &wait);
+                    let record = self.next_attempt(record, wait);
                     self.start(agent, &lease, record, Start { told, ..start }, input)
                         .await
                         .map_err(Refusal::from)
@@ -102,12 +153,28 @@ impl Runtime {
             Err(refusal) => Err(refusal),
         };
         match started {
-            Ok(run) => Ok(Delivered::Continues(Box::new(run))),
+            Ok(run) => Ok(Some(Box::new(run))),
             Err(refusal) => {
                 self.store.release(&lease).await?;
                 Err(refusal)
             }
         }
+    }
+
+    /// Keeps a result that came while the thread is being written.
+    async fn keep(
+        &self,
+        wait: &Interaction,
+        delivery: Delivery,
+        by: &str,
+    ) -> Result<Delivered, Refusal> {
+        let early = Early {
+            delivery: delivery.clone(),
+            by: by.to_owned(),
+        };
+        let kept = self.store.keep_early(&wait.id, early).await?;
+        let settled = repeated(&kept.ok_or_else(unknown)?, &delivery)?;
+        Ok(settled.unwrap_or(Delivered::Kept))
     }
 
     fn next_attempt(&self, mut before: RunRecord, wait: &Interaction) -> RunRecord {
@@ -204,17 +271,24 @@ impl Runtime {
 /// Whether the same was delivered before; another delivery for a settled wait is refused.
 fn repeated(wait: &Interaction, delivery: &Delivery) -> Result<Option<Delivered>, Refusal> {
     match (wait.status, &wait.answer) {
-        (InteractionStatus::Open, _) => Ok(None),
+        (InteractionStatus::Open, _) => match &wait.early {
+            Some(early) if early.delivery != *delivery => Err(settled(&wait.id)),
+            _ => Ok(None),
+        },
         (_, Some(answer)) if answer.hash == delivery_hash(delivery) => Ok(Some(Delivered::Again)),
         (InteractionStatus::Expired, _) => Err(Refusal::conflict(
             "interaction_expired",
             format!("the wait {:?} has expired", wait.id),
         )),
-        _ => Err(Refusal::conflict(
-            "interaction_settled",
-            format!("the wait {:?} was settled before", wait.id),
-        )),
+        _ => Err(settled(&wait.id)),
     }
+}
+
+fn settled(id: &str) -> Refusal {
+    Refusal::conflict(
+        "interaction_settled",
+        format!("the wait {id:?} was settled before"),
+    )
 }
 
 fn delivery_hash(delivery: &Delivery) -> String {

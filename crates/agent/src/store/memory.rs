@@ -9,8 +9,8 @@ use futures_util::future::{BoxFuture, ready};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Audit, Call, CallPhase, Claim, Commit, Error, Interaction, InteractionStatus, Lease, Opened,
-    Result, RunRecord, RunStatus, Store, Thread, ThreadKey, ThreadSummary,
+    Audit, Call, CallPhase, Claim, Commit, Early, Error, Interaction, InteractionStatus, Lease,
+    Opened, Result, RunRecord, RunStatus, Store, Thread, ThreadKey, ThreadSummary,
 };
 use crate::clock::Clock;
 
@@ -147,7 +147,10 @@ impl Entry {
             upsert(&mut self.calls, call, |a, b| a.id == b.id);
         }
         self.calls.sort_by_key(|call| call.place);
-        for interaction in commit.interactions {
+        for mut interaction in commit.interactions {
+            let mut known = self.interactions.iter();
+            let known = known.find(|known| known.id == interaction.id);
+            interaction.early = known.and_then(|known| known.early.clone());
             upsert(&mut self.interactions, interaction, |a, b| a.id == b.id);
         }
         self.audit.extend(commit.audit);
@@ -380,6 +383,34 @@ impl Store for MemoryStore {
             .and_then(|key| rows.threads.get(key));
         let found = entry.and_then(|entry| entry.interactions.iter().find(|i| i.id == id).cloned());
         ready(Ok(found)).boxed()
+    }
+
+    fn keep_early<'a>(
+        &'a self,
+        id: &'a str,
+        early: Early,
+    ) -> BoxFuture<'a, Result<Option<Interaction>>> {
+        let mut rows = self.rows();
+        let rows = &mut *rows;
+        let entry = rows.interactions.get(id);
+        let entry = entry.and_then(|key| rows.threads.get_mut(key));
+        let found = entry.and_then(|entry| entry.interactions.iter_mut().find(|i| i.id == id));
+        let kept = found.map(|interaction| {
+            if interaction.status == InteractionStatus::Open {
+                interaction.early.get_or_insert(early);
+            }
+            interaction.clone()
+        });
+        ready(Ok(kept)).boxed()
+    }
+
+    fn kept_early(&self) -> BoxFuture<'_, Result<Vec<Interaction>>> {
+        let rows = self.rows();
+        let all = rows.threads.values().flat_map(|entry| &entry.interactions);
+        let kept = all.filter(|i| i.status == InteractionStatus::Open && i.early.is_some());
+        let mut kept: Vec<_> = kept.cloned().collect();
+        kept.sort_by_key(|interaction| interaction.opened_at);
+        ready(Ok(kept)).boxed()
     }
 
     fn audit<'a>(&'a self, key: &'a ThreadKey) -> BoxFuture<'a, Result<Vec<Audit>>> {

@@ -16,7 +16,7 @@ use futures_util::future::BoxFuture;
 pub use commit::{Commit, Cut};
 pub use memory::MemoryStore;
 pub use record::{
-    Answer, Audit, Call, CallPhase, Entry, Interaction, InteractionKind, InteractionStatus,
+    Answer, Audit, Call, CallPhase, Early, Entry, Interaction, InteractionKind, InteractionStatus,
     Journal, RunRecord, RunStatus, StoredMessage, Thread, ThreadKey, ThreadSummary,
 };
 
@@ -132,6 +132,17 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Reads an interaction of any user. The caller decides who may see it.
     fn interaction<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Interaction>>>;
+
+    /// Keeps what was delivered for an open interaction whose thread somebody else writes. It needs no
+    /// lease; the first delivery stays. Returns the interaction as it is then.
+    fn keep_early<'a>(
+        &'a self,
+        id: &'a str,
+        early: Early,
+    ) -> BoxFuture<'a, Result<Option<Interaction>>>;
+
+    /// Lists open interactions for which something is kept, oldest first.
+    fn kept_early(&self) -> BoxFuture<'_, Result<Vec<Interaction>>>;
 
     /// Lists a thread's decisions and interactions, oldest first.
     fn audit<'a>(&'a self, key: &'a ThreadKey) -> BoxFuture<'a, Result<Vec<Audit>>>;

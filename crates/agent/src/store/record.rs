@@ -5,6 +5,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::run::Delivery;
+
 /// A thread's name: thread ids are chosen by clients, so they count within their user's namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadKey {
@@ -247,6 +249,15 @@ pub struct Answer {
     pub by: String,
 }
 
+/// What another system delivered while the thread was being written; it is taken when that is free.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Early {
+    /// The result.
+    pub delivery: Delivery,
+    /// Who delivered it.
+    pub by: String,
+}
+
 /// A pause for someone outside: a row, so that it survives restarts and is answered once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interaction {
@@ -268,6 +279,8 @@ pub struct Interaction {
     pub request: Value,
     /// The answer, once there is one.
     pub answer: Option<Answer>,
+    /// A result that came too soon. Commits leave it alone: see [`Store::keep_early`](super::Store::keep_early).
+    pub early: Option<Early>,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When it expires.

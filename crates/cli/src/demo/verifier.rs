@@ -10,8 +10,6 @@ use serde_json::{Value, json};
 
 /// How long a verification takes.
 const WORK: Duration = Duration::from_secs(4);
-/// How often a delivery is tried while the thread is busy.
-const TRIES: u32 = 10;
 
 /// Gives an agent the tool that waits for the verifier.
 pub(super) fn verified(agent: Agent, waits: Waits) -> Agent {
@@ -48,12 +46,8 @@ impl Handler for Verifier {
 async fn verify(waits: Waits, id: String, arguments: Value) {
     tokio::time::sleep(WORK).await;
     let report = json!({ "verified": true, "document": arguments["document"] });
-    for _ in 0..TRIES {
-        let delivery = Delivery::Complete(report.clone());
-        match waits.deliver(&id, delivery, "demo verifier").await {
-            Ok(()) => return,
-            Err(error) if error.code == "thread_busy" => tokio::time::sleep(WORK / 8).await,
-            Err(error) => return tracing::warn!(%error, "a verification could not be reported"),
-        }
+    let delivery = Delivery::Complete(report);
+    if let Err(error) = waits.deliver(&id, delivery, "demo verifier").await {
+        tracing::warn!(%error, "a verification could not be reported");
     }
 }

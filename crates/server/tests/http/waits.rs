@@ -1,7 +1,11 @@
 //! Results that other systems deliver.
 
-use antiphon_agent::{OnDisconnect, Tool};
-use antiphon_server::{Server, StaticTokens};
+use std::sync::Arc;
+
+use antiphon_agent::clock::SystemClock;
+use antiphon_agent::store::{Early, MemoryStore, Store, ThreadKey};
+use antiphon_agent::{Delivery, OnDisconnect, Tool};
+use antiphon_server::{Server, StaticTokens, Waits};
 use serde_json::{Value, json};
 
 use crate::support::client::Answer;
@@ -20,6 +24,79 @@ async fn server() -> (Running, Strings) {
         .on_disconnect(OnDisconnect::Detach);
     let server = Server::new([agent]).authenticator(tokens);
     (Running::start(server).await, strings)
+}
+
+/// Another system that is done before its caller knows that it has begun.
+struct Hasty(Waits);
+
+impl antiphon_agent::Handler for Hasty {
+    fn call<'a>(
+        &'a self,
+        _: Value,
+        run: antiphon_agent::RunContext<'a>,
+    ) -> antiphon_agent::BoxFuture<'a, Result<antiphon_agent::ToolOutput, antiphon_agent::ToolError>>
+    {
+        Box::pin(async move {
+            let wait = run.wait_id().unwrap();
+            let done = || Delivery::Complete(json!("verified"));
+            for _ in 0..3 {
+                self.0.deliver(wait, done(), "kyc").await.unwrap();
+            }
+            let other = Delivery::Complete(json!("refused"));
+            let refused = self.0.deliver(wait, other, "kyc").await.unwrap_err();
+            assert_eq!(refused.code, "interaction_settled");
+            Ok(antiphon_agent::ToolOutput::new(json!("started")))
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_comes_before_the_run_waits_is_taken_when_it_does() {
+    let (model, strings) = puppet();
+    let waits = Waits::new();
+    let verify = Tool::external_wait("verify", "kyc.verify", Hasty(waits.clone()));
+    let agent = agent(model).tools(verify);
+    let server = Running::start(Server::new([agent]).waits(waits)).await;
+    let mut run = server.post("/", &input("t1", "r1", "verify me")).await;
+    strings.call().await.use_tool("c1", "verify", "{}");
+    let ending = run.events().await.pop().unwrap();
+    assert_eq!(ending["result"]["status"], "in_progress");
+    let call = strings.call().await;
+    call.say("You are verified.");
+    call.finish();
+    until("the run went on", async || {
+        let mut session = server.get("/sessions/t1/messages").await;
+        session.text().await.contains("You are verified.")
+    })
+    .await;
+    assert!(!strings.is_called().await, "the result counts once");
+}
+
+#[tokio::test]
+async fn a_result_that_was_kept_is_taken_after_a_restart() {
+    let store = Arc::new(MemoryStore::new(Arc::new(SystemClock)));
+    let start = |model| {
+        let agent = agent(model).tools(Tool::external_wait("verify", "kyc.verify", Started));
+        Running::start(Server::new([agent]).shared_store(store.clone()))
+    };
+    let (model, strings) = puppet();
+    let first = start(model).await;
+    let mut run = first.post("/", &input("t1", "r1", "verify me")).await;
+    strings.call().await.use_tool("c1", "verify", "{}");
+    run.events().await;
+    first.stopped().await;
+    let key = ThreadKey::new("local", "t1");
+    let wait = store.thread(&key).await.unwrap().unwrap().interactions[0]
+        .id
+        .clone();
+    let early = Early {
+        delivery: Delivery::Complete(json!("verified")),
+        by: "kyc".to_owned(),
+    };
+    store.keep_early(&wait, early).await.unwrap();
+    let (model, strings) = puppet();
+    let _second = start(model).await;
+    strings.call().await.finish();
 }
 
 struct Started;

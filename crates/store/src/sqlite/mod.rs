@@ -8,6 +8,7 @@
 //! connection, and a trip wakes it and waits. So what belongs together travels as one script.
 
 mod commit;
+mod early;
 mod failure;
 mod file;
 mod lease;
@@ -24,8 +25,8 @@ use std::time::Duration;
 
 use antiphon_agent::clock::{Clock, SystemClock};
 use antiphon_agent::store::{
-    Audit, Claim, Commit, Interaction, Lease, Opened, Result, RunRecord, Store, Thread, ThreadKey,
-    ThreadSummary,
+    Audit, Claim, Commit, Early, Interaction, Lease, Opened, Result, RunRecord, Store, Thread,
+    ThreadKey, ThreadSummary,
 };
 use futures_util::future::BoxFuture;
 use sqlx::sqlite::{
@@ -185,6 +186,18 @@ impl Store for Sqlite {
 
     fn interaction<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Interaction>>> {
         Box::pin(self.find_interaction(id))
+    }
+
+    fn keep_early<'a>(
+        &'a self,
+        id: &'a str,
+        early: Early,
+    ) -> BoxFuture<'a, Result<Option<Interaction>>> {
+        Box::pin(self.keep(id, early))
+    }
+
+    fn kept_early(&self) -> BoxFuture<'_, Result<Vec<Interaction>>> {
+        Box::pin(self.list_kept_early())
     }
 
     fn audit<'a>(&'a self, key: &'a ThreadKey) -> BoxFuture<'a, Result<Vec<Audit>>> {

@@ -94,6 +94,9 @@ ORDER BY started_at DESC, seq DESC LIMIT 1";
 
 const INTERACTION: &str = "SELECT * FROM interaction_records WHERE id = ?";
 
+const KEPT_EARLY: &str = "
+SELECT * FROM interaction_records WHERE early IS NOT NULL AND status = 'open' ORDER BY seq";
+
 const AUDIT: &str = "
 SELECT a.decision
 FROM threads AS t JOIN audit AS a ON a.thread_id = t.id
@@ -160,6 +163,11 @@ impl Sqlite {
     pub(super) async fn find_interaction(&self, id: &str) -> Result<Option<Interaction>> {
         let query = sqlx::query(INTERACTION).bind(id);
         first(&self.read(query).await?, rows::interaction)
+    }
+
+    pub(super) async fn list_kept_early(&self) -> Result<Vec<Interaction>> {
+        let query = sqlx::query(KEPT_EARLY);
+        all(&self.read(query).await?, rows::interaction)
     }
 
     pub(super) async fn list_audit(&self, key: &ThreadKey) -> Result<Vec<Audit>> {

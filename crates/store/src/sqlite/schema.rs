@@ -9,19 +9,29 @@ use super::failure::{Failure, failed};
 /// Brings the database to the schema that this version knows. A migration that has been released is
 /// never changed; a new version adds one.
 pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<()> {
-    let migrations = vec![Migration::new(
-        1,
-        "threads".into(),
-        MigrationType::Simple,
-        include_str!("../../migrations/sqlite/0001_threads.sql").into_sql_str(),
-        false,
-    )];
+    let migrations = vec![
+        migration(
+            1,
+            "threads",
+            include_str!("../../migrations/sqlite/0001_threads.sql"),
+        ),
+        migration(
+            2,
+            "early",
+            include_str!("../../migrations/sqlite/0002_early.sql"),
+        ),
+    ];
     let known = migrations.iter().map(|m| m.version).max().unwrap_or(0);
     let migrator = Migrator::with_migrations(migrations);
     migrator
         .run_direct(None, connection, false)
         .await
         .map_err(|error| unmigrated(error, known))
+}
+
+fn migration(version: i64, name: &'static str, sql: &'static str) -> Migration {
+    let sql = sql.into_sql_str();
+    Migration::new(version, name.into(), MigrationType::Simple, sql, false)
 }
 
 fn unmigrated(error: MigrateError, known: i64) -> Error {

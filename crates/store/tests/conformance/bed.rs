@@ -167,6 +167,7 @@ pub(crate) fn interaction(key: &ThreadKey, id: &str, now: Timestamp) -> Interact
         status: InteractionStatus::Open,
         request: json!({ "message": "Really?" }),
         answer: None,
+        early: None,
         opened_at: now,
         expires_at: Some(now + SignedDuration::from_mins(15)),
     }

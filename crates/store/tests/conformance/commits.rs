@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use antiphon_agent::Delivery;
 use antiphon_agent::store::{
-    Answer, CallPhase, Commit, Cut, Entry, InteractionStatus, RunStatus, StoredMessage, ThreadKey,
+    Answer, CallPhase, Commit, Cut, Early, Entry, Interaction, InteractionStatus, RunStatus,
+    StoredMessage, ThreadKey,
 };
 use antiphon_protocol::{
     AssistantMessage, FunctionCall, Message, ResumeEntry, ResumeStatus, ToolCall, ToolMessage,
@@ -169,6 +171,48 @@ pub(crate) async fn rows_are_replaced_by_their_ids(bed: Bed) {
     assert_eq!(found, Some(finished));
     let found = bed.store.interaction("interaction-1").await.unwrap();
     assert_eq!(found, Some(answered));
+}
+
+pub(crate) async fn what_came_too_soon_is_kept_once_whoever_writes_the_thread(bed: Bed) {
+    let wait = interaction(&key(), "interaction-1", bed.now());
+    let asked = Commit {
+        interactions: vec![wait.clone()],
+        ..Commit::default()
+    };
+    bed.put(&key(), asked).await;
+    let early = |result: i32| Early {
+        delivery: Delivery::Complete(json!(result)),
+        by: "worker".to_owned(),
+    };
+    let lease = bed.claim(&key(), "run-1").await;
+    for result in [1, 2] {
+        let kept = bed.store.keep_early("interaction-1", early(result));
+        assert_eq!(kept.await.unwrap().unwrap().early, Some(early(1)));
+    }
+    let unknown = bed.store.keep_early("interaction-2", early(1)).await;
+    assert_eq!(unknown.unwrap(), None);
+    let again = Commit {
+        interactions: vec![wait.clone()],
+        ..Commit::default()
+    };
+    bed.store.commit(&lease, again).await.unwrap();
+    let kept = Interaction {
+        early: Some(early(1)),
+        ..wait.clone()
+    };
+    assert_eq!(bed.store.kept_early().await.unwrap(), [kept]);
+    let settled = Commit {
+        interactions: vec![Interaction {
+            status: InteractionStatus::Answered,
+            ..wait
+        }],
+        release: true,
+        ..Commit::default()
+    };
+    bed.store.commit(&lease, settled).await.unwrap();
+    assert_eq!(bed.store.kept_early().await.unwrap(), []);
+    let late = bed.store.keep_early("interaction-1", early(3)).await;
+    assert_eq!(late.unwrap().unwrap().early, Some(early(1)));
 }
 
 pub(crate) async fn messages_come_in_the_order_of_their_places(bed: Bed) {

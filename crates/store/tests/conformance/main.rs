@@ -55,6 +55,7 @@ every_store! {
         a_commit_is_read_back_whole,
         what_a_commit_leaves_out_stays,
         rows_are_replaced_by_their_ids,
+        what_came_too_soon_is_kept_once_whoever_writes_the_thread,
         messages_come_in_the_order_of_their_places,
         a_cut_branch_is_never_loaded_again,
         a_run_can_cut_twice,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use antiphon_agent::clock::SystemClock;
 use antiphon_agent::store::{
-    Audit, Claim, Commit, Error, Interaction, Lease, MemoryStore, Opened, Result, RunRecord, Store,
-    Thread, ThreadKey, ThreadSummary,
+    Audit, Claim, Commit, Early, Error, Interaction, Lease, MemoryStore, Opened, Result, RunRecord,
+    Store, Thread, ThreadKey, ThreadSummary,
 };
 use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
@@ -121,6 +121,18 @@ impl Store for Faulty {
 
     fn interaction<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Interaction>>> {
         self.inner.interaction(id)
+    }
+
+    fn keep_early<'a>(
+        &'a self,
+        id: &'a str,
+        early: Early,
+    ) -> BoxFuture<'a, Result<Option<Interaction>>> {
+        self.inner.keep_early(id, early)
+    }
+
+    fn kept_early(&self) -> BoxFuture<'_, Result<Vec<Interaction>>> {
+        self.inner.kept_early()
     }
 
     fn audit<'a>(&'a self, key: &'a ThreadKey) -> BoxFuture<'a, Result<Vec<Audit>>> {
