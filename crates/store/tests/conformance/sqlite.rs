@@ -135,7 +135,7 @@ async fn a_newer_schema_is_refused() {
     .await
     .unwrap();
     let refused = Sqlite::open(&path).await.unwrap_err();
-    let newer = Failure::NewerSchema { found: 7, known: 1 };
+    let newer = Failure::NewerSchema { found: 7, known: 2 };
     assert_eq!(failure(&refused).to_string(), newer.to_string());
 }
 
