@@ -256,3 +256,53 @@ async fn a_failure_that_a_page_reported_may_be_reported_again() {
     again.messages = vec![Message::Tool(result("t1", "c1", "Error: no paint"))];
     assert_eq!(stage.play(again).await.unwrap().shape(), REPLAYED);
 }
+
+#[tokio::test]
+async fn each_result_at_the_end_of_a_list_is_held_against_what_was_recorded() {
+    let mut stage = painting(vec![says("Done.")]).await;
+    let answers = |paint: &str, id: [&str; 2]| {
+        [result(id[0], "c1", paint), result(id[1], "c2", "1")].map(Message::Tool)
+    };
+    let mut answer = stage.input();
+    answer
+        .messages
+        .extend(answers("{\"ok\":true}", ["t1", "t2"]));
+    stage.play(answer).await.unwrap();
+    for ids in [["t1", "t2"], ["x1", "x2"]] {
+        let mut again = stage.input();
+        again.messages = answers("{\"ok\":false}", ids).to_vec();
+        assert_eq!(refused(&mut stage, again).await, "interaction_settled");
+        let mut again = stage.input();
+        again.messages = answers("{\"ok\":true}", ids).to_vec();
+        assert_eq!(stage.play(again).await.unwrap().shape(), REPLAYED);
+    }
+    let mut again = stage.input();
+    again.messages = answers("{\"ok\":true}", ["y1", "y2"]).to_vec();
+    let foreign = Message::Tool(result("y0", "c0", "1"));
+    again.messages.insert(0, foreign);
+    assert_eq!(refused(&mut stage, again).await, "tool_call_unknown");
+}
+
+#[tokio::test]
+async fn what_the_servers_tool_found_is_the_servers_word_beside_a_result_of_the_page() {
+    let both = calls(&[("c1", "look", json!({})), ("c2", "paint", json!({}))]);
+    let tools = (
+        Tool::fixed("look", json!("it rains")),
+        Tool::client("paint"),
+    );
+    let mut stage = Stage::new(|a| a.tools(tools), vec![both, says("Done.")]);
+    let input = stage.user("look and paint");
+    stage.play(input).await.unwrap();
+    let mut answer = stage.input();
+    answer.messages.pop();
+    answer.messages.extend([
+        Message::Tool(result("theirs", "c1", "\"it rains\"")),
+        Message::Tool(result("t2", "c2", "blue")),
+    ]);
+    let log = stage.accept(answer).await.unwrap();
+    common::read(&log).await;
+    assert_eq!(
+        stage.asked(1)[2..],
+        ["result c1: it rains", "result c2: blue"]
+    );
+}

@@ -14,7 +14,7 @@ use crate::tool::Execution;
 
 impl Context<'_> {
     /// Takes tool messages that answer open calls of the page's tools. Any other is history that the
-    /// thread does not share, unless the list ends in it.
+    /// thread does not share, unless it stands at the end of the list.
     pub(in crate::run) fn results(
         &self,
         conversation: &Conversation,
@@ -44,7 +44,7 @@ impl Context<'_> {
                     }
                     taken.answered.push(self.page_result(interaction, result)?);
                 }
-                None if index == last && self.says_again(conversation, given) => {
+                None if self.says_again(conversation, given, index == last) => {
                     taken.repeats |= self.check_known_result(conversation, result)?;
                 }
                 None => {}
@@ -73,10 +73,12 @@ impl Context<'_> {
     }
 
     /// Whether a tool message that answers nothing open is meant as an answer. What the server itself
-    /// found says nothing when it comes back as it went.
-    fn says_again(&self, conversation: &Conversation, given: &Given) -> bool {
+    /// found is not the page's to say: it counts only where nothing but it asks for a run, and not when it
+    /// comes back as it went.
+    fn says_again(&self, conversation: &Conversation, given: &Given, is_last: bool) -> bool {
         let tool = conversation.tool_of(&given.message.tool_call_id);
-        given.asks && (!given.known || tool.is_none_or(|tool| self.is_page_tool(tool)))
+        let is_of_page = tool.is_none_or(|tool| self.is_page_tool(tool));
+        given.asks && (is_of_page || (is_last && !given.known))
     }
 
     fn is_page_tool(&self, tool: &str) -> bool {
