@@ -400,6 +400,103 @@ async fn a_tool_of_the_page_ends_the_run_and_its_result_goes_on() {
     stage.assert_in_step().await;
 }
 
+/// A thread whose state holds keys of the server's own, on which the page's tool `t` waits.
+async fn page_tool_on_owned_state(
+    describe: impl FnOnce(antiphon_agent::Agent) -> antiphon_agent::Agent,
+) -> Stage {
+    let owned = json!({ "n": 1, "_role": "user", "user:a": { "b": 1 } });
+    let turns = vec![
+        calls(&[("c1", "own", json!({}))]),
+        calls(&[("c2", "t", json!({}))]),
+        says("Done."),
+    ];
+    let tools = (Tool::fixed("own", owned), Tool::client("t"));
+    let mut stage = Stage::new(
+        |a| describe(a.tools(tools).result_as_snapshot("own")),
+        turns,
+    );
+    let input = stage.user("go");
+    stage.play(input).await.unwrap();
+    stage
+}
+
+async fn sends_result(stage: &mut Stage, result: &Value) {
+    let mut input = stage.input();
+    // The page holds keys that it may not send.
+    input.state = None;
+    let content = antiphon_protocol::Content::Text(result.to_string());
+    input
+        .messages
+        .push(Message::Tool(antiphon_protocol::ToolMessage::new(
+            "tr", "c2", content,
+        )));
+    stage.play(input).await.unwrap();
+}
+
+fn whole_state(output: &antiphon_agent::ToolOutput) -> [Event; 1] {
+    let state: Value = serde_json::from_str(&output.text()).unwrap();
+    [antiphon_protocol::StateSnapshot::new(state).into()]
+}
+
+#[tokio::test]
+async fn a_result_of_the_page_leaves_the_keys_of_the_server_alone() {
+    let snapshot = |a: antiphon_agent::Agent| a.result_as_snapshot("t");
+    let mapped = |a: antiphon_agent::Agent| a.map_result("t", |_, output| whole_state(output));
+    let delta = |a: antiphon_agent::Agent| a.result_as_delta("t");
+    type Describe<'a> = &'a dyn Fn(antiphon_agent::Agent) -> antiphon_agent::Agent;
+    let set = |path: &str| json!([{ "op": "add", "path": path, "value": true }]);
+    let copied = |path: &str| json!([{ "op": "copy", "from": "/n", "path": path }]);
+    let moved = |path: &str| json!([{ "op": "move", "from": "/n", "path": path }]);
+    let whole = json!({ "n": 2, "_role": "user", "user:a": { "b": 1 }, "temp:x": 1 });
+    let rows: Vec<(Describe<'_>, Value)> = vec![
+        (&snapshot, json!({ "_admin": true, "user:role": "root" })),
+        (&snapshot, json!({ "n": 2, "_role": "root" })),
+        (&mapped, json!({ "n": 2, "app:x": 1 })),
+        (&delta, set("/_x")),
+        (&delta, set("/_x~1y")),
+        (&delta, set("/user:x")),
+        (&delta, set("/user:a/b")),
+        (&delta, copied("/app:n")),
+        (&delta, moved("/temp:n")),
+        (&delta, json!([{ "op": "remove", "path": "/_role" }])),
+        (
+            &delta,
+            json!([{ "op": "replace", "path": "/_role", "value": "root" }]),
+        ),
+        (
+            &delta,
+            json!([{ "op": "replace", "path": "", "value": whole }]),
+        ),
+        (
+            &delta,
+            json!([{ "op": "replace", "path": "", "value": { "n": 2 } }]),
+        ),
+    ];
+    for (describe, result) in rows {
+        let mut stage = page_tool_on_owned_state(describe).await;
+        let before = stage.thread().await.state;
+        sends_result(&mut stage, &result).await;
+        assert_eq!(stage.thread().await.state, before, "{result}");
+        let told = stage.asked(2);
+        let told = told.last().unwrap();
+        assert!(told.starts_with("result c2: Error: tool \"t\": "), "{told}");
+        assert!(told.contains("belongs to the server"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_the_page_makes_the_rest_of_the_state() {
+    let mut stage = page_tool_on_owned_state(|a| a.result_as_snapshot("t")).await;
+    sends_result(&mut stage, &json!({ "n": 2, "_role": "user" })).await;
+    let expected = json!({ "_role": "user", "user:a": { "b": 1 }, "n": 2 });
+    assert_eq!(stage.thread().await.state, Some(expected.clone()));
+    assert_eq!(*stage.held.state(), expected);
+    let mut stage = page_tool_on_owned_state(|a| a.result_as_delta("t")).await;
+    let patch = json!([{ "op": "replace", "path": "/n", "value": 3 }]);
+    sends_result(&mut stage, &patch).await;
+    assert_eq!(stage.thread().await.state.unwrap()["n"], 3);
+}
+
 #[tokio::test]
 async fn an_approval_that_nobody_answers_expires() {
     let turns = vec![calls(&[("c1", "pay", json!({ "eur": 5 }))]), says("Fine.")];

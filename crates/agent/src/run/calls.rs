@@ -269,8 +269,12 @@ impl Run {
             commit
                 .audit
                 .extend(approved.map(|i| outcome_audit(&one.call, i, one.failed, now)));
-            self.conversation
-                .push_result(one.message.clone(), one.failed);
+            match &one.unusable {
+                Some(why) => self.conversation.push_unusable(one.message.clone(), why),
+                None => self
+                    .conversation
+                    .push_result(one.message.clone(), one.failed),
+            }
         }
         failpoint::reach("call.before");
         self.commit(commit).await?;
@@ -310,8 +314,9 @@ impl Run {
             Came::Result(result) => result,
             Came::Began | Came::Asks(_) => Err("it never came to a result".to_owned()),
         };
+        let came_well = result.is_ok();
         let applied = result.and_then(|output| {
-            let events = self.apply(&call, &output, done.changes)?;
+            let events = self.apply(&call, &output, done.changes, done.from_page)?;
             Ok((
                 mapped::content(&output, self.agent.settings.limits.result_bytes),
                 events,
@@ -321,15 +326,22 @@ impl Run {
         let (content, events) =
             applied.unwrap_or_else(|why| (failed_content(&call.tool, &why), Vec::new()));
         call.phase = CallPhase::Settled;
-        let message = match done.message {
-            // Its own words stay, also where the state could not take them.
-            Some(message) => message,
-            None => ToolMessage::new(self.ids.next("res"), &call.id, content),
+        let (message, unusable) = match done.message {
+            // Its own words stay, also where the state could not take them: who sent it holds them.
+            Some(message) => {
+                let unusable = failed && came_well;
+                (message, unusable.then(|| content.text().into_owned()))
+            }
+            None => {
+                let message = ToolMessage::new(self.ids.next("res"), &call.id, content);
+                (message, None)
+            }
         };
         Settled {
             call,
             message,
             failed,
+            unusable,
             events,
             predicted,
             from_page: done.from_page,

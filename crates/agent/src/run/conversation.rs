@@ -154,6 +154,16 @@ impl Conversation {
     /// results that follow it already; at the end when there is no such message.
     pub(crate) fn push_result(&mut self, result: ToolMessage, failed: bool) {
         let origin = failed.then(|| json!({ "isError": true }));
+        self.insert_result(result, origin);
+    }
+
+    /// Adds a result that was delivered and can't be used. The thread keeps its words, as who sent it
+    /// does, and for whom it was no error; the model is told why instead.
+    pub(crate) fn push_unusable(&mut self, result: ToolMessage, why: &str) {
+        self.insert_result(result, Some(json!({ "unusable": why })));
+    }
+
+    fn insert_result(&mut self, result: ToolMessage, origin: Option<Value>) {
         let owns = |m: &StoredMessage| {
             m.message
                 .tool_calls()

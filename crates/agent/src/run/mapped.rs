@@ -15,6 +15,8 @@ pub(super) struct Settled {
     pub(super) call: Call,
     pub(super) message: ToolMessage,
     pub(super) failed: bool,
+    /// What the model is told in place of the message, whose words were delivered and can't be used.
+    pub(super) unusable: Option<String>,
     /// What the mappings send after the result.
     pub(super) events: Vec<Event>,
     /// Whether the page was shown a prediction of this call.
@@ -38,8 +40,10 @@ impl Run {
         call: &Call,
         output: &ToolOutput,
         changes: Option<Patch>,
+        from_page: bool,
     ) -> Result<Vec<Event>, String> {
         let (keys, _) = self.overlay(call);
+        let mut mapped = Vec::new();
         let mut list = vec![StateChange::Merge(keys)];
         list.extend(changes.map(StateChange::Patch));
         list.extend(output.state.clone());
@@ -65,24 +69,30 @@ impl Run {
             match mapping {
                 ResultMapping::Snapshot { .. } => {
                     let whole = promised_object(output)?;
-                    list.push(StateChange::Replace(whole.clone()));
+                    mapped.push(StateChange::Replace(whole.clone()));
                     events.push(StateSnapshot::new(Value::Object(whole)).into());
                 }
                 ResultMapping::Delta { .. } => {
                     let patch = promised_patch(output)?;
-                    list.push(StateChange::Patch(patch.clone()));
+                    mapped.push(StateChange::Patch(patch.clone()));
                     events.push(StateDelta::new(patch).into());
                 }
                 ResultMapping::Events { events: map, .. } => {
                     for event in map(&finished, output) {
-                        list.extend(state_change(&event)?);
+                        mapped.extend(state_change(&event)?);
                         events.push(event);
                     }
                 }
             }
         }
         let rules = Self::rules(&self.agent);
-        self.shared.change(list, rules)?;
+        match from_page {
+            true => self.shared.change_for_page(list, mapped, rules)?,
+            false => {
+                list.extend(mapped);
+                self.shared.change(list, rules)?;
+            }
+        }
         events.extend(output.events.iter().cloned());
         Ok(events)
     }

@@ -73,16 +73,26 @@ fn current_turn(messages: &[StoredMessage]) -> &[StoredMessage] {
     messages.get(start..).unwrap_or_default()
 }
 
+/// What came of a call.
+struct Came<'a> {
+    result: &'a ToolMessage,
+    failed: bool,
+    /// What the model is told in place of words that can't be used.
+    why: Option<&'a str>,
+}
+
 /// The first result of each call.
-fn results(messages: &[StoredMessage]) -> HashMap<String, (&ToolMessage, bool)> {
+fn results(messages: &[StoredMessage]) -> HashMap<String, Came<'_>> {
     let mut results = HashMap::new();
     for stored in messages {
         if let Message::Tool(result) = &stored.message {
-            let failed = result.error.is_some()
-                || stored.origin.as_ref().is_some_and(|o| o["isError"] == true);
-            results
-                .entry(result.tool_call_id.clone())
-                .or_insert((result, failed));
+            let origin = stored.origin.as_ref();
+            let came = Came {
+                result,
+                failed: result.error.is_some() || origin.is_some_and(|o| o["isError"] == true),
+                why: origin.and_then(|o| o["unusable"].as_str()),
+            };
+            results.entry(result.tool_call_id.clone()).or_insert(came);
         }
     }
     results
@@ -96,9 +106,10 @@ fn called(call: &antiphon_protocol::ToolCall) -> Called {
     }
 }
 
-fn answer(call: &Called, result: Option<(&ToolMessage, bool)>) -> Said {
-    let (content, is_error) = match result {
-        Some((result, failed)) => (parts(&result.content), failed),
+fn answer(call: &Called, came: Option<Came<'_>>) -> Said {
+    let (content, is_error) = match came {
+        Some(Came { why: Some(why), .. }) => (vec![Part::Text(why.to_owned())], true),
+        Some(Came { result, failed, .. }) => (parts(&result.content), failed),
         None => (vec![Part::Text(NO_RESULT.to_owned())], true),
     };
     Said::ToolResult {

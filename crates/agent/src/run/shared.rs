@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use antiphon_state::{Patch, shallow_merge};
+use antiphon_state::{Patch, reserved_key, shallow_merge};
 use serde_json::{Map, Value};
 
 use super::mapped::overlay;
@@ -101,12 +101,26 @@ impl SharedState {
         changes: Vec<StateChange>,
         rules: Rules<'_>,
     ) -> Result<(), String> {
-        if changes.is_empty() {
+        self.change_for_page(changes, Vec::new(), rules)
+    }
+
+    /// Applies changes, all or none: the server's own, then those that a page made with its result. A page
+    /// leaves the keys alone that belong to the server.
+    pub(crate) fn change_for_page(
+        &mut self,
+        own: Vec<StateChange>,
+        of_page: Vec<StateChange>,
+        rules: Rules<'_>,
+    ) -> Result<(), String> {
+        if own.is_empty() && of_page.is_empty() {
             return Ok(());
         }
         let mut next = self.committed.clone();
-        for change in changes {
+        for change in own {
             apply(&mut next, change)?;
+        }
+        if !of_page.is_empty() {
+            apply_for_page(&mut next, of_page)?;
         }
         rules.check(&next)?;
         if next != self.committed {
@@ -180,6 +194,43 @@ fn apply(state: &mut Value, change: StateChange) -> Result<(), String> {
         StateChange::Patch(patch) => apply_patch(state, &patch)?,
     }
     Ok(())
+}
+
+/// What a page changes. A whole state of a page says nothing of the server's keys that it leaves out, so
+/// they stay.
+fn apply_for_page(state: &mut Value, changes: Vec<StateChange>) -> Result<(), String> {
+    let before = reserved(state);
+    for change in changes {
+        match change {
+            StateChange::Replace(whole) => {
+                let mut kept = before.clone();
+                kept.extend(whole);
+                *state = Value::Object(kept);
+            }
+            change => apply(state, change)?,
+        }
+    }
+    let after = reserved(state);
+    let changed = after
+        .iter()
+        .find(|(key, value)| before.get(*key) != Some(value));
+    let removed = before.iter().find(|(key, _)| !after.contains_key(*key));
+    match changed.or(removed) {
+        None => Ok(()),
+        Some((key, _)) => Err(format!(
+            "its result changes the state's key {key:?}, which belongs to the server; a page may not set keys \
+             that begin with `_`, `app:`, `user:` or `temp:`"
+        )),
+    }
+}
+
+/// The members of a state that belong to the server.
+fn reserved(state: &Value) -> Map<String, Value> {
+    let members = state.as_object().into_iter().flatten();
+    let reserved = members.filter(|(key, _)| reserved_key(key));
+    reserved
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 fn apply_patch(state: &mut Value, patch: &Patch) -> Result<(), String> {
