@@ -9,8 +9,10 @@ use std::time::Duration;
 use antiphon_agent::{
     Agent, Approval, Delivered, Delivery, RunContext, Tool, ToolError, ToolOutput,
 };
-use antiphon_protocol::{Content, Message, RunAgentInput, ToolMessage};
-use common::{Stage, calls, says};
+use antiphon_protocol::{
+    Content, ContentPart, Message, RunAgentInput, TextPart, ToolMessage, UserMessage,
+};
+use common::{Stage, calls, says, user};
 use serde_json::{Value, json};
 
 /// A tool that writes the document, which shows while the model writes it.
@@ -305,4 +307,105 @@ async fn what_the_servers_tool_found_is_the_servers_word_beside_a_result_of_the_
         stage.asked(1)[2..],
         ["result c1: it rains", "result c2: blue"]
     );
+}
+
+/// What the thread's messages say, with the answers of the model left out.
+async fn said(stage: &Stage) -> Vec<String> {
+    let messages = stage.thread().await.messages.into_iter();
+    let line = |message: Message| match message {
+        Message::User(message) => Some(format!("{}: {}", message.id, message.content.text())),
+        _ => None,
+    };
+    messages.filter_map(|stored| line(stored.message)).collect()
+}
+
+/// A stage whose thread has `u1` "first" and `u2` "second", each answered.
+async fn talked() -> Stage {
+    let turns = ["One.", "Two.", "Three.", "Four."].map(says).to_vec();
+    let mut stage = Stage::new(|a| a, turns);
+    for text in ["first", "second"] {
+        let input = stage.user(text);
+        stage.play(input).await.unwrap();
+    }
+    stage
+}
+
+#[tokio::test]
+async fn what_stands_behind_an_edited_message_is_said_again_in_its_order() {
+    let first = || user("u1", "other");
+    for (list, stays) in [
+        (
+            vec![first(), user("u2", "second"), user("u3", "third")],
+            vec!["u1: other", "u2: second", "u3: third"],
+        ),
+        (
+            vec![first(), user("u2", "second")],
+            vec!["u1: other", "u2: second"],
+        ),
+        (
+            vec![first(), user("u2", "changed"), user("u3", "third")],
+            vec!["u1: other", "u2: changed", "u3: third"],
+        ),
+        (
+            vec![user("u0", "before"), first(), user("u2", "second")],
+            vec!["u0: before", "u1: other", "u2: second"],
+        ),
+    ] {
+        let mut stage = talked().await;
+        let mut input = stage.input();
+        input.messages = list;
+        stage.play(input).await.unwrap();
+        assert_eq!(said(&stage).await, stays);
+        let messages = stage.thread().await.messages;
+        assert_eq!(messages.len(), stays.len() + 1, "{messages:?}");
+        stage.assert_in_step().await;
+    }
+}
+
+#[tokio::test]
+async fn an_edit_in_a_whole_list_says_again_what_was_said_behind_it_under_any_id() {
+    for id in ["u2", "renamed"] {
+        let mut stage = talked().await;
+        let mut input = stage.user("third");
+        for message in &mut input.messages {
+            match message {
+                Message::User(message) if message.id == "u1" => message.content = "other".into(),
+                Message::User(message) if message.id == "u2" => message.id = id.to_owned(),
+                _ => {}
+            }
+        }
+        let log = stage.accept(input).await.unwrap();
+        common::read(&log).await;
+        let again = format!("{id}: second");
+        assert_eq!(said(&stage).await, ["u1: other", &again, "u3: third"]);
+    }
+}
+
+#[tokio::test]
+async fn the_same_words_in_another_form_are_no_edit() {
+    let mut stage = talked().await;
+    let mut input = stage.user("third");
+    let parts = |texts: &[&str]| {
+        let part = |text: &&str| ContentPart::Text(TextPart::new(*text));
+        let content = Content::Parts(texts.iter().map(part).collect());
+        Message::User(UserMessage::new("u1", content))
+    };
+    input.messages[0] = parts(&["first"]);
+    stage.play(input).await.unwrap();
+    assert_eq!(said(&stage).await, ["u1: first", "u2: second", "u3: third"]);
+    assert_eq!(stage.thread().await.messages.len(), 6);
+    let mut input = stage.input();
+    input.messages = vec![parts(&["fir", "st"]), user("u4", "fourth")];
+    let log = stage.accept(input).await.unwrap();
+    common::read(&log).await;
+    assert_eq!(stage.thread().await.messages.len(), 8);
+}
+
+#[tokio::test]
+async fn an_edit_that_leaves_nothing_to_say_is_refused() {
+    let mut stage = talked().await;
+    let mut input = stage.input();
+    input.messages = vec![user("u1", "")];
+    assert_eq!(refused(&mut stage, input).await, "invalid_input");
+    assert_eq!(stage.thread().await.messages.len(), 4);
 }

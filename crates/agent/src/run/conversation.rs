@@ -126,7 +126,7 @@ impl Conversation {
 
     /// Whether a person has said this in the thread.
     pub(crate) fn has_said(&self, content: &Content) -> bool {
-        let said = |stored: &StoredMessage| matches!(&stored.message, Message::User(m) if m.content == *content);
+        let said = |stored: &StoredMessage| matches!(&stored.message, Message::User(m) if same_words(&m.content, content));
         self.messages.iter().any(said)
     }
 
@@ -233,4 +233,14 @@ impl Conversation {
     pub(crate) fn is_stored(&mut self) {
         self.fresh.clear();
     }
+}
+
+/// Whether two contents say the same: text is the same in one piece or in parts, whatever its parts are
+/// called.
+pub(crate) fn same_words(a: &Content, b: &Content) -> bool {
+    let is_text = |content: &Content| match content {
+        Content::Text(_) => true,
+        Content::Parts(parts) => parts.iter().all(|part| part.text().is_some()),
+    };
+    a == b || (is_text(a) && is_text(b) && a.text() == b.text())
 }

@@ -1,6 +1,6 @@
 //! Reading a request against the thread: what of it is new, what it answers, what it must not do.
 
-use antiphon_protocol::{Content, Message, RunAgentInput, ToolMessage, UserMessage};
+use antiphon_protocol::{Content, Message, RunAgentInput, ToolMessage};
 use antiphon_state::{reserved_key, shallow_merge};
 use serde_json::{Map, Value, json};
 
@@ -10,6 +10,7 @@ use super::answers::{self, Taken};
 use super::conversation::Conversation;
 use super::decision::{Decision, Pending};
 use super::echo::Echoes;
+use super::news::News;
 use super::shared::SharedState;
 use crate::agent::{BuiltAgent, History};
 use crate::clock::{Clock, Ids};
@@ -27,6 +28,15 @@ pub(super) struct Intake<'a> {
     pub(super) clock: &'a dyn Clock,
     pub(super) ids: &'a dyn Ids,
     pub(super) store: &'a dyn Store,
+    pub(super) coverage: Coverage,
+}
+
+/// How many of the open questions the answers of a request have to settle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    All,
+    /// What is left goes on waiting.
+    Some,
 }
 
 /// What a request comes to.
@@ -96,28 +106,6 @@ fn is_offered_by_page_too(agent: &BuiltAgent, name: &str) -> bool {
     matches!(execution, Some(crate::tool::Execution::Client { .. }))
 }
 
-/// The new parts of a client's list of messages.
-#[derive(Default)]
-struct News {
-    /// How many messages the list has.
-    sent: usize,
-    users: Vec<UserMessage>,
-    results: Vec<Given>,
-    /// A known user message that is asked again: the thread is cut there.
-    again: Option<UserMessage>,
-    /// Whether that message has other content now.
-    edited: bool,
-}
-
-/// A tool message of a client's list that may be an answer.
-pub(super) struct Given {
-    pub(super) message: ToolMessage,
-    /// Whether nothing but such messages follows, so that they are what asks for a run.
-    pub(super) asks: bool,
-    /// Whether the thread has a result of the same call under the same message id.
-    pub(super) known: bool,
-}
-
 impl Intake<'_> {
     /// Takes the request into the thread. `told` are results that were made for the thread since its
     /// last run, `before` the calls that had none then.
@@ -131,19 +119,17 @@ impl Intake<'_> {
         let sent = std::mem::take(&mut input.messages);
         let echoes = Echoes::new(self.agent, &thread, before, &sent);
         let opens = sent.is_empty() && input.resume.is_empty();
-        let (mut conversation, mut news) = self.conversation(&thread, sent)?;
-        if !input.resume.is_empty() {
-            // An answer goes on where the thread stopped; it never goes back.
-            news.again = None;
-        }
+        let (mut conversation, news) = self.conversation(&thread, sent, input)?;
         let taken = self.answers(&thread, &conversation, &news, input).await?;
-        let brings_new = !news.users.is_empty() || news.again.is_some();
+        let brings_new = !news.users.is_empty() || news.back.is_some();
         let says_new = brings_new || answers_by_command(input);
         if taken.repeats && taken.answered.is_empty() && !says_new {
             return Ok(Plan::Replay(Box::new(thread)));
         }
         if !opens {
-            coverage(&thread, brings_new, &taken)?;
+            if self.coverage == Coverage::All || brings_new {
+                covers(&thread, brings_new, &taken)?;
+            }
         }
         let is_client_turn =
             self.agent.settings.history == History::Client && !conversation.is_empty();
@@ -188,11 +174,12 @@ impl Intake<'_> {
         &self,
         thread: &Thread,
         sent: Vec<Message>,
+        input: &RunAgentInput,
     ) -> Result<(Conversation, News), Refusal> {
         match self.agent.settings.history {
             History::Thread | History::Turn => {
                 let conversation = Conversation::new(thread.messages.clone());
-                let news = news(&conversation, sent)?;
+                let news = News::read(&conversation, sent, input.resume.is_empty())?;
                 Ok((conversation, news))
             }
             History::Client => {
@@ -304,84 +291,6 @@ impl Intake<'_> {
     }
 }
 
-/// What of the client's list the thread does not have. Everything else that differs is not taken:
-/// the stored thread is the truth, and only a person's own words may change it.
-///
-/// Some clients make new ids for the whole history in every request. A user message that was answered
-/// already, in the same words, is known whatever its id.
-fn news(conversation: &Conversation, messages: Vec<Message>) -> Result<News, Refusal> {
-    let mut news = News {
-        sent: messages.len(),
-        ..News::default()
-    };
-    let last = messages.len().saturating_sub(1);
-    let is_reply = |m: &Message| matches!(m, Message::Assistant(_) | Message::Tool(_));
-    let last_reply = messages.iter().rposition(is_reply).unwrap_or(0);
-    let is_other = |m: &Message| !matches!(m, Message::Tool(_));
-    let results_at_end = messages.iter().rposition(is_other).map_or(0, |i| i + 1);
-    for (index, message) in messages.into_iter().enumerate() {
-        match (
-            conversation
-                .find(message.id())
-                .map(|stored| &stored.message),
-            message,
-        ) {
-            (None, Message::User(message))
-                if index < last_reply && conversation.has_said(&message.content) =>
-            {
-                tracing::debug!(
-                    id = message.id,
-                    "an answered message came again under another id"
-                );
-            }
-            (None, Message::User(message)) => {
-                if message.content.is_empty() {
-                    let field = format!("messages[{index}].content");
-                    return Err(Refusal::invalid(
-                        "invalid_input",
-                        field,
-                        "a user message needs content",
-                    ));
-                }
-                news.users.push(message);
-            }
-            (None, Message::Tool(message)) => news.results.push(Given {
-                message,
-                asks: index >= results_at_end,
-                known: false,
-            }),
-            (Some(Message::Tool(known)), Message::Tool(message))
-                if index >= results_at_end && known.tool_call_id == message.tool_call_id =>
-            {
-                news.results.push(Given {
-                    message,
-                    asks: true,
-                    known: true,
-                });
-            }
-            (None, message) => {
-                tracing::warn!(
-                    id = message.id(),
-                    role = message.role().as_str(),
-                    "a message that the server did not make is left out"
-                );
-            }
-            (Some(Message::User(known)), Message::User(message)) if news.again.is_none() => {
-                let edited = known.content != message.content;
-                if edited || index == last {
-                    news.edited = edited;
-                    news.again = Some(message);
-                }
-            }
-            (Some(_), _) => {}
-        }
-    }
-    if !news.edited && !news.users.is_empty() {
-        news.again = None;
-    }
-    Ok(news)
-}
-
 /// Whether a request answers a question that an agent asked with CUSTOM `on_interrupt`, as agents did
 /// before there were interrupts: CopilotKit and LangGraph clients answer in `forwardedProps`. What the
 /// answer says is for the agent's own code; here it only stands for something new.
@@ -396,7 +305,7 @@ fn answers_by_command(input: &RunAgentInput) -> bool {
 ///
 /// A call whose outcome a crash left unknown does not hold a person back: a new message leaves it
 /// unknown for good.
-fn coverage(thread: &Thread, brings_new: bool, taken: &Taken) -> Result<(), Refusal> {
+fn covers(thread: &Thread, brings_new: bool, taken: &Taken) -> Result<(), Refusal> {
     let is_answered = |i: &Interaction| {
         taken
             .answered
@@ -498,13 +407,11 @@ fn leave_unknown(pending: &mut [Pending], open: &mut Vec<Interaction>, commit: &
 
 /// Puts what is new into the conversation, cutting it first where the person went back.
 fn take_news(conversation: &mut Conversation, news: News, commit: &mut Commit, run_id: &str) {
-    if let Some(again) = news.again {
-        if news.edited {
-            commit.cut = conversation.cut_from(&again.id, run_id);
-            conversation.push(Message::User(again), None);
-        } else {
-            commit.cut = conversation.cut_after(&again.id, run_id);
-        }
+    if let Some(back) = news.back {
+        commit.cut = match back.edited {
+            true => conversation.cut_from(&back.id, run_id),
+            false => conversation.cut_after(&back.id, run_id),
+        };
     }
     news.users
         .into_iter()

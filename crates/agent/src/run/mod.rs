@@ -10,6 +10,7 @@ mod ending;
 mod execute;
 mod intake;
 mod mapped;
+mod news;
 mod opening;
 mod pause;
 mod prompt;

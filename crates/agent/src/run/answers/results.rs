@@ -8,7 +8,8 @@ use crate::canonical;
 use crate::error::Refusal;
 use crate::run::conversation::Conversation;
 use crate::run::decision::Decision;
-use crate::run::intake::{Given, pending_refusal};
+use crate::run::intake::pending_refusal;
+use crate::run::news::Given;
 use crate::store::{Interaction, InteractionKind, StoredMessage};
 use crate::tool::Execution;
 
