@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::conversation::Conversation;
 use super::decision::Pending;
-use super::intake::{Intake, Plan};
+use super::intake::{Coverage, Intake, Plan};
 use super::opening::run_started;
 use super::recover::recoveries;
 use super::shared::SharedState;
@@ -117,6 +117,30 @@ impl Runtime {
         user: &str,
         input: RunAgentInput,
     ) -> Result<Accepted, Refusal> {
+        self.accept_with(agent, user, input, Coverage::All).await
+    }
+
+    /// Accepts a request whose answers may leave other questions of the thread open: it is for clients
+    /// that answer one at a time. Otherwise as [`accept`](Self::accept).
+    ///
+    /// # Errors
+    /// As [`accept`](Self::accept).
+    pub async fn accept_some(
+        &self,
+        agent: Arc<BuiltAgent>,
+        user: &str,
+        input: RunAgentInput,
+    ) -> Result<Accepted, Refusal> {
+        self.accept_with(agent, user, input, Coverage::Some).await
+    }
+
+    async fn accept_with(
+        &self,
+        agent: Arc<BuiltAgent>,
+        user: &str,
+        input: RunAgentInput,
+        coverage: Coverage,
+    ) -> Result<Accepted, Refusal> {
         super::intake::check(&agent, &input)?;
         let key = ThreadKey::new(user, &input.thread_id);
         let claim = Claim {
@@ -129,8 +153,16 @@ impl Runtime {
             Opened::Ours(lease, thread, earlier) => (lease, thread, earlier),
             Opened::Busy { run_id } => return Err(Refusal::busy(&run_id)),
         };
+        let intake = Intake {
+            agent: &agent,
+            clock: &*self.clock,
+            ids: &*self.ids,
+            store: &*self.store,
+            coverage,
+        };
+        let earlier = earlier.map(|run| *run);
         let accepted = self
-            .accept_on(agent, &lease, *thread, earlier.map(|run| *run), input)
+            .accept_on(&agent, intake, &lease, *thread, earlier, input)
             .await;
         if !matches!(accepted, Ok(Accepted::Run(_))) {
             self.store.release(&lease).await?;
@@ -182,7 +214,8 @@ impl Runtime {
 
     async fn accept_on(
         &self,
-        agent: Arc<BuiltAgent>,
+        agent: &Arc<BuiltAgent>,
+        intake: Intake<'_>,
         lease: &Lease,
         thread: Thread,
         earlier: Option<RunRecord>,
@@ -193,28 +226,22 @@ impl Runtime {
             .as_ref()
             .filter(|run| repeats(run, &input, &input_hash))
         {
-            let ending = ending_of(Some(&agent), &thread, ended);
+            let ending = ending_of(Some(agent), &thread, ended);
             return Ok(Accepted::Replay(replay(
-                Some(&agent),
+                Some(agent),
                 &thread,
                 &input.run_id,
                 ending,
             )));
         }
         let before = thread.calls.clone();
-        let (thread, told) = self.expire(&agent, lease, thread).await?;
-        let intake = Intake {
-            agent: &agent,
-            clock: &*self.clock,
-            ids: &*self.ids,
-            store: &*self.store,
-        };
+        let (thread, told) = self.expire(agent, lease, thread).await?;
         let plan = match intake.plan(thread, told, &before, &mut input).await? {
             Plan::Run(plan) => plan,
             Plan::Replay(thread) => {
-                let ending = super::pause::standing(&agent, &thread, &input.run_id);
+                let ending = super::pause::standing(agent, &thread, &input.run_id);
                 return Ok(Accepted::Replay(replay(
-                    Some(&agent),
+                    Some(agent),
                     &thread,
                     &input.run_id,
                     ending,
@@ -243,6 +270,7 @@ impl Runtime {
             started_at: self.clock.now(),
             ended_at: None,
         };
+        let agent = Arc::clone(agent);
         let run = self.start(agent, lease, record, *plan, input).await?;
         Ok(Accepted::Run(Box::new(run)))
     }

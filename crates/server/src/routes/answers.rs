@@ -1,7 +1,7 @@
 //! `POST /approvals/{id}` and `POST /client-tools/{id}`: one answer to one open interaction.
 //!
-//! They settle an interaction that is alone. Where several are open, none is answered before the
-//! others: all of them go into the `resume` of one AG-UI request.
+//! Where several are open, the others go on waiting: the receipt says what for. The `resume` of an AG-UI
+//! request settles all of them at once.
 
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::ApiError;
 use crate::responses;
+use crate::runs::Asked;
 
 /// Takes `{"decision": "approve" | "deny", "reason"?: text}`.
 pub(crate) async fn approve(
@@ -120,7 +121,8 @@ async fn answer(
     let mut input = RunAgentInput::new(thread, new_id("run"), Vec::new());
     input.protocol_version = Some(PROTOCOL_VERSION.to_owned());
     input.resume = vec![entry];
-    let mut reader = run::enter(app, agent, user.to_owned(), input, Dialect::V1).await?;
+    let asked = Asked::Answer(input);
+    let mut reader = run::enter(app, agent, user.to_owned(), asked, Dialect::V1).await?;
     if let Some(receipt) = wait(app, user, thread, &mut reader, folds).await? {
         return Ok(receipt);
     }

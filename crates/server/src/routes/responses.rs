@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::ApiError;
 use crate::responses;
+use crate::runs::Asked;
 
 /// Where the message of a request stands in the input that is made of it.
 const CONTENT: &str = "messages[0].content";
@@ -45,7 +46,8 @@ pub(crate) async fn create(
     let turn = read(&app, &user, body).await?;
     let (agent, thread) = (Arc::clone(&turn.agent), turn.input.thread_id.clone());
     let folds = agent.history() == History::Client;
-    let mut reader = run::enter(&app, agent, user.clone(), turn.input, Dialect::V1).await?;
+    let asked = Asked::Run(turn.input);
+    let mut reader = run::enter(&app, agent, user.clone(), asked, Dialect::V1).await?;
     if turn.streams {
         let run = responses::record(&app, &user, &thread, &reader).await?;
         let run = run.ok_or_else(ApiError::internal)?;

@@ -16,7 +16,7 @@ use crate::edge::accept::{Binding, negotiate};
 use crate::edge::body;
 use crate::error::ApiError;
 use crate::limits::Limits;
-use crate::runs::{Gist, Order, carry};
+use crate::runs::{Asked, Gist, Order, carry};
 use crate::stream::{Encoder, Feed, response};
 
 /// Runs the default agent.
@@ -81,7 +81,7 @@ pub(crate) async fn enter_with(
     input: RunAgentInput,
 ) -> Result<Response, ApiError> {
     let dialect = Dialect::of(input.protocol_version.as_deref());
-    let reader = enter(&app, agent, user, input, dialect).await?;
+    let reader = enter(&app, agent, user, Asked::Run(input), dialect).await?;
     let feed = Feed::new(reader, Encoder { binding, dialect }, app.heartbeat);
     Ok(response(feed, binding))
 }
@@ -91,20 +91,21 @@ pub(crate) async fn enter(
     app: &Arc<App>,
     agent: Arc<BuiltAgent>,
     user: String,
-    input: RunAgentInput,
+    asked: Asked,
     dialect: Dialect,
 ) -> Result<Reader, ApiError> {
     app.ready().await?;
+    let input = asked.input();
     let order = Order {
         key: ThreadKey::new(&user, &input.thread_id),
         run_id: input.run_id.clone(),
         agent: agent.name().to_owned(),
         dialect,
-        gist: Gist::of(&input),
+        gist: Gist::of(input),
     };
     let (ticket, entrance) = app.runs.enter(order)?;
     if let Some(ticket) = ticket {
-        let carried = carry(Arc::clone(app), ticket, agent, user, input);
+        let carried = carry(Arc::clone(app), ticket, agent, user, asked);
         app.runs.tasks().spawn(carried);
     }
     // A ticket that was dropped without a word stands for a bug.

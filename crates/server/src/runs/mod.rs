@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 pub(crate) use gist::Gist;
-pub(crate) use play::carry;
+pub(crate) use play::{Asked, carry};
 pub(crate) use ticket::Ticket;
 
 use crate::error::ApiError;

@@ -13,15 +13,36 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::metrics::Outcome;
 
+/// What a request asks for.
+pub(crate) enum Asked {
+    /// A run that settles all questions that are open.
+    Run(RunAgentInput),
+    /// A run with the answer to one of them.
+    Answer(RunAgentInput),
+}
+
+impl Asked {
+    pub(crate) fn input(&self) -> &RunAgentInput {
+        match self {
+            Self::Run(input) | Self::Answer(input) => input,
+        }
+    }
+}
+
 /// Has a request accepted and plays what comes of it. It goes on whether anybody waits or not.
 pub(crate) async fn carry(
     app: Arc<App>,
     ticket: Ticket,
     agent: Arc<BuiltAgent>,
     user: String,
-    input: RunAgentInput,
+    asked: Asked,
 ) {
-    let accept = app.runtime.accept(agent, &user, input);
+    let accept = async {
+        match asked {
+            Asked::Run(input) => app.runtime.accept(agent, &user, input).await,
+            Asked::Answer(input) => app.runtime.accept_some(agent, &user, input).await,
+        }
+    };
     match AssertUnwindSafe(Box::pin(accept)).catch_unwind().await {
         Ok(Ok(Accepted::Run(run))) => {
             ticket.begin(&run.log(), &run.cancel_token());

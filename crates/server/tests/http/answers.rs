@@ -163,19 +163,26 @@ async fn a_decision_is_one_of_two_words() {
 }
 
 #[tokio::test]
-async fn of_several_open_ones_none_is_answered_alone() {
+async fn several_open_ones_are_answered_one_after_the_other() {
     let desk = start().await;
     let asks = desk.asks("pay twice").await;
     let actions = asks["requiredActions"].as_array().unwrap();
     assert_eq!(actions.len(), 2);
     assert_eq!(asks["requiredAction"], actions[0]);
-    let approve = json!({ "decision": "approve" });
-    let mut answer = desk.post("approvals", &actions[0]["id"], approve).await;
-    let error = answer.refusal(409, "interaction_pending").await;
-    let ids: Vec<&Value> = actions.iter().map(|action| &action["id"]).collect();
-    assert_eq!(error["open"], json!(ids));
-    assert_eq!(desk.effects.count(), 0);
-    assert_eq!(desk.shown(&asks).await, asks);
+    let post = async |action: &Value, decision: &str| {
+        let body = json!({ "decision": decision });
+        let mut answer = desk.post("approvals", &action["id"], body).await;
+        assert_eq!(answer.status, 200);
+        answer.json().await
+    };
+    let one = post(&actions[1], "approve").await;
+    assert_eq!(one["status"], "requires_action", "{one}");
+    assert_eq!(one["requiredAction"], actions[0]);
+    assert_eq!(desk.effects.count(), 1);
+    let both = post(&actions[0], "deny").await;
+    assert_eq!(both["status"], "denied", "{both}");
+    assert_eq!(both["response"]["status"], "completed");
+    assert_eq!(desk.effects.count(), 1);
 }
 
 #[tokio::test]
