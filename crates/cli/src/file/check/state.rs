@@ -31,7 +31,11 @@ impl Checker<'_> {
 
     fn state_key(&mut self, key: &str, known: Option<&Map<String, Value>>, path: &KeyPath) {
         if reserved_key(key) {
-            self.wrong(path, format!("clients may not send the key {key:?} back"));
+            let start = reserved_start(key);
+            let what = format!(
+                "{key:?} begins with {start:?}, and clients may not send such a key back; name it otherwise"
+            );
+            self.wrong(path, what);
         }
         if let Some(known) = known
             && !known.contains_key(key)
@@ -66,6 +70,14 @@ impl Checker<'_> {
             let what = format!("tool {:?} has no argument {argument:?}{hint}", entry.tool);
             self.wrong(path, what);
         }
+    }
+}
+
+/// What makes a reserved key one: `_`, or a word with its colon.
+fn reserved_start(key: &str) -> &str {
+    match key.find(':') {
+        Some(colon) if !key.starts_with('_') => key.get(..=colon).unwrap_or(key),
+        _ => "_",
     }
 }
 
