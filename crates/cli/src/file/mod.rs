@@ -13,6 +13,7 @@ mod path;
 mod prompt;
 mod read;
 mod script;
+mod standin;
 pub(crate) mod tool;
 mod tree;
 pub(crate) mod units;

@@ -275,6 +275,17 @@ tools:
     }
 
     #[test]
+    fn variables_are_written_in_either_way() {
+        use secrecy::ExposeSecret;
+        for variable in ["=Env.KEY", "${KEY}", "'${KEY}'"] {
+            let file = parse(&ASSISTANT.replace("=Env.KEY", variable)).unwrap();
+            let model = file.document.agents.0[0].1.model.as_ref().unwrap();
+            let key = model.api_key.as_ref().unwrap();
+            assert_eq!(key.0.expose_secret(), "s3cret", "{variable}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_or_not_done_here_is_said_with_its_place() {
         let refused = |from: &str, to: &str| parse(&ASSISTANT.replace(from, to)).unwrap_err();
         let unset = refused("=Env.KEY", "=Env.NOKEY");

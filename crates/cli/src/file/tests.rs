@@ -330,6 +330,67 @@ fn no_error_quotes_a_value_of_a_variable() {
     }
 }
 
+/// The value of a text once its variables are filled in, as JSON.
+fn value(text: &str) -> serde_json::Value {
+    let variables = Variables::of(&[("KEY", "k: {x"), ("WORD", "w, ]}"), ("N", "7")]);
+    let tree = filled(text, &variables).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+    read::read(&tree).unwrap()
+}
+
+#[test]
+fn variables_stand_unquoted_wherever_text_may_stand() {
+    for (text, expected) in [
+        (
+            "{ a: ${KEY}, b: [${WORD}, x${N}y, ${KEY}${WORD}] }",
+            r#"{"a": "k: {x", "b": ["w, ]}", "x7y", "k: {xw, ]}"]}"#,
+        ),
+        ("{a: ${KEY}}\n# not ${UNSET} } here\n", r#"{"a": "k: {x"}"#),
+        ("[${N}]", r#"["7"]"#),
+        ("[$${KEY}, a$${KEY}b]", r#"["${KEY}", "a${KEY}b"]"#),
+        ("{ a: '${N}', b: \"${N}\\n\" }", r#"{"a": "7", "b": "7\n"}"#),
+        (
+            r#"{"a": ["${N}", "\ue000${N}"]}"#,
+            r#"{"a": ["7", "\ue0007"]}"#,
+        ),
+        (
+            "a: |\n  ${N} {\n  $${N}\nb: >\n  ${N}\n  x\n",
+            r#"{"a": "7 {\n${N}\n", "b": "7 x\n"}"#,
+        ),
+        ("{ ${N}: 1 }", r#"{"${N}": 1}"#),
+        ("a: ${KEY} # ${UNSET}\n", r#"{"a": "k: {x"}"#),
+    ] {
+        let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
+        assert_eq!(value(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_token_of_a_variable_needs_no_quotes() {
+    let auth = "auth: { tokens: [{ token: ${KEY}, user: alice }] }\n";
+    let file = load(&file(auth, "", RETURNS)).unwrap();
+    use secrecy::ExposeSecret;
+    let token = &file.document.auth.unwrap().tokens[0].token;
+    assert_eq!(token.0.expose_secret(), "very-secret");
+}
+
+#[test]
+fn variables_move_no_place() {
+    refused(
+        "agents: { a: { model: { provider: script, name: ${WORD}, naem: x } } }",
+        "a.yaml:1:58: agents.a.model: unknown key \"naem\"",
+    );
+    refused(
+        "agents: { a: { description: ${WORD}, instructions: ${UNSET} } }",
+        "a.yaml:1:52: agents.a.instructions: the variable UNSET is not set",
+    );
+    refused(
+        "{ a: ${WORD}, b: *${WORD} }",
+        "a.yaml:1:18: not readable as YAML: ",
+    );
+    let error = load("{ ${WORD}: 1, ${WORD}: 2 }").unwrap_err();
+    assert!(error.contains("${WORD}"), "{error}");
+}
+
 #[test]
 fn tokens_are_distinct_and_somebody_can_come_in() {
     refused(

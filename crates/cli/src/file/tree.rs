@@ -11,6 +11,7 @@ use serde_saphyr::{Options, Spanned};
 
 use super::error::Problem;
 use super::path::{KeyPath, Segment};
+use super::standin::StandIns;
 
 /// Collections inside each other that a file may have.
 const MAX_DEPTH: usize = 96;
@@ -65,11 +66,28 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// Reads YAML, of which JSON is a part.
+    /// Reads YAML, of which JSON is a part. A `${NAME}` may stand unquoted also in a flow collection.
     ///
     /// # Errors
     /// The text is no YAML, has a key twice, or is nested too deeply.
     pub(crate) fn parse(yaml: &str) -> Result<Self, Problem> {
+        let stand_ins = yaml.contains("${").then(|| StandIns::for_text(yaml));
+        let Some(stand_ins) = stand_ins.flatten() else {
+            return Self::parse_plain(yaml);
+        };
+        match Self::parse_plain(&stand_ins.put_into(yaml)) {
+            Ok(mut tree) => {
+                stand_ins.take_from(&mut tree);
+                Ok(tree)
+            }
+            Err(mut problem) => {
+                problem.what = stand_ins.taken_from(&problem.what);
+                Err(problem)
+            }
+        }
+    }
+
+    fn parse_plain(yaml: &str) -> Result<Self, Problem> {
         let mut options = Options::default();
         options.strict_booleans = true;
         options.with_snippet = false;
