@@ -154,6 +154,40 @@ async fn an_idempotent_call_is_made_again() {
 }
 
 #[tokio::test]
+async fn nobody_knows_what_became_of_a_call_that_was_cancelled_at_work() {
+    let stuck = Stuck::default();
+    let count = Arc::clone(&stuck.0);
+    let tool = Tool::server("pay", stuck).approval(antiphon_agent::Approval::default());
+    let mut stage = Stage::new(
+        |a| a.tools(tool),
+        vec![calls(&[("a", "pay", json!({}))]), says("Noted.")],
+    );
+    let input = stage.user("pay");
+    let interrupts = stage.play(input).await.unwrap().interrupts();
+    let input = stage.resume(vec![entry(&interrupts[0].id, json!({ "approved": true }))]);
+    let accepted = stage
+        .runtime
+        .accept(Arc::clone(&stage.agent), "alice", input)
+        .await;
+    let Accepted::Run(run) = accepted.unwrap() else {
+        panic!()
+    };
+    let cancel = run.cancel_token();
+    let playing = tokio::spawn(run.play());
+    while count.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    cancel.cancel();
+    playing.await.unwrap();
+    let thread = stage.thread().await;
+    let told = format!("{:?}", thread.messages.last().unwrap().message);
+    assert!(told.contains("nobody knows what became of it"), "{told}");
+    let audit = stage.store.audit(&thread.key).await.unwrap();
+    let outcomes: Vec<_> = audit.iter().map(|a| a.outcome.as_deref()).collect();
+    assert_eq!(outcomes, [None, Some("unknown")]);
+}
+
+#[tokio::test]
 async fn a_run_that_was_cut_while_the_model_spoke_ends_and_frees_its_thread() {
     let mut stage = Stage::with_model(|a| a, Fake::hanging(vec![vec![], says("Back.")]));
     let input = stage.user("hi");

@@ -266,9 +266,9 @@ impl Run {
             commit.interactions.extend(self.close_waits(&one.call.id));
             let approved = self.approved.iter().find(|i| i.call_id == one.call.id);
             let now = self.clock.now();
-            commit
-                .audit
-                .extend(approved.map(|i| outcome_audit(&one.call, i, one.failed, now)));
+            let outcome = if one.failed { "failed" } else { "done" };
+            let audit = approved.map(|i| outcome_audit(&one.call, i, outcome, now));
+            commit.audit.extend(audit);
             match &one.unusable {
                 Some(why) => self.conversation.push_unusable(one.message.clone(), why),
                 None => self

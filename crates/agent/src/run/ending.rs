@@ -5,11 +5,12 @@ use antiphon_protocol::{Event, MessagesSnapshot, Outcome, RunError, RunFinished,
 use serde_json::Value;
 
 use super::Run;
+use super::answers::outcome_audit;
 use super::execute::Done;
 use super::mapped::Settled;
 use crate::error::Failure;
 use crate::failpoint;
-use crate::store::{Commit, InteractionStatus, RunStatus};
+use crate::store::{Audit, Commit, InteractionStatus, RunStatus};
 
 impl Run {
     /// The run did what it was asked.
@@ -51,7 +52,7 @@ impl Run {
         if let Some(mut writer) = self.writer.take() {
             writer.close();
         }
-        let settled = self.abandon("the run ended before the call was done");
+        let (settled, audit) = self.abandon("the run ended");
         let mut error = RunError::new(&failure.message);
         error.code = Some(failure.code.to_owned());
         error.usage = self.usage_so_far();
@@ -61,7 +62,7 @@ impl Run {
             self.record.response_id.clone().into(),
         );
         error.base.metadata = Some(metadata);
-        self.end_early(RunStatus::Failed, settled, error.into())
+        self.end_early(RunStatus::Failed, settled, audit, error.into())
             .await;
     }
 
@@ -76,7 +77,7 @@ impl Run {
                 .into_iter()
                 .for_each(|message| self.conversation.push(message, None));
         }
-        let settled = self.abandon("the run was cancelled before the call was done");
+        let (settled, audit) = self.abandon("the run was cancelled");
         let mut finished = RunFinished::new(&self.record.key.thread, &self.record.run_id);
         finished.outcome = Some(Outcome::Cancelled);
         finished.usage = self.usage_so_far();
@@ -84,26 +85,39 @@ impl Run {
             self.emitter
                 .emit(MessagesSnapshot::new(self.conversation.messages()));
         }
-        self.end_early(RunStatus::Cancelled, settled, finished.into())
+        self.end_early(RunStatus::Cancelled, settled, audit, finished.into())
             .await;
     }
 
     /// Settles every call that has no result yet, so that the thread stays one that a model can read.
-    fn abandon(&mut self, why: &str) -> Vec<Settled> {
+    /// Nobody knows what became of one whose code was at work, and the record of an approved one says so.
+    fn abandon(&mut self, why: &str) -> (Vec<Settled>, Vec<Audit>) {
         self.shared.forget_all();
-        let executing = std::mem::take(&mut self.executing).into_iter();
-        let pending = std::mem::take(&mut self.pending)
-            .into_iter()
-            .map(|pending| pending.call);
-        let calls: Vec<_> = executing.chain(pending).collect();
-        calls
-            .into_iter()
-            .map(|call| self.conclude(Done::new(call, Err(why.to_owned()))))
-            .collect()
+        let (now, mut audit, mut settled) = (self.clock.now(), Vec::new(), Vec::new());
+        for call in std::mem::take(&mut self.executing) {
+            let approved = self.approved.iter().find(|i| i.call_id == call.id);
+            audit.extend(approved.map(|i| outcome_audit(&call, i, "unknown", now)));
+            let why = format!("{why} while the call was at work; nobody knows what became of it");
+            settled.push(self.conclude(Done::new(call, Err(why))));
+        }
+        for pending in std::mem::take(&mut self.pending) {
+            let why = format!("{why} before the call was made");
+            settled.push(self.conclude(Done::new(pending.call, Err(why))));
+        }
+        (settled, audit)
     }
 
-    async fn end_early(&mut self, status: RunStatus, settled: Vec<Settled>, ending: Event) {
-        let mut commit = Commit::default();
+    async fn end_early(
+        &mut self,
+        status: RunStatus,
+        settled: Vec<Settled>,
+        audit: Vec<Audit>,
+        ending: Event,
+    ) {
+        let mut commit = Commit {
+            audit,
+            ..Commit::default()
+        };
         for one in &settled {
             commit.calls.push(one.call.clone());
             self.conversation.push_result(one.message.clone(), true);

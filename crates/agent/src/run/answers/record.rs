@@ -12,7 +12,7 @@ use crate::store::{Audit, Call, Interaction};
 pub(in crate::run) fn outcome_audit(
     call: &Call,
     approved: &Interaction,
-    failed: bool,
+    outcome: &str,
     at: Timestamp,
 ) -> Audit {
     Audit {
@@ -26,7 +26,7 @@ pub(in crate::run) fn outcome_audit(
             &serde_json::from_str(&call.arguments).unwrap_or(Value::Null),
         ),
         edited_arguments: None,
-        outcome: Some(if failed { "failed" } else { "done" }.to_owned()),
+        outcome: Some(outcome.to_owned()),
     }
 }
 
