@@ -12,7 +12,7 @@ use antiphon_agent::{
 use antiphon_protocol::{
     Content, ContentPart, Message, RunAgentInput, TextPart, ToolMessage, UserMessage,
 };
-use common::{Stage, calls, says, user};
+use common::{Stage, calls, entry, says, user};
 use serde_json::{Value, json};
 
 /// A tool that writes the document, which shows while the model writes it.
@@ -408,4 +408,100 @@ async fn an_edit_that_leaves_nothing_to_say_is_refused() {
     input.messages = vec![user("u1", "")];
     assert_eq!(refused(&mut stage, input).await, "invalid_input");
     assert_eq!(stage.thread().await.messages.len(), 4);
+}
+
+/// A stage on which `pay` waits for a person under the given id.
+async fn paying(edits: bool) -> (Stage, String) {
+    let schema = json!({ "type": "object", "properties": { "n": { "type": "number" } } });
+    let tool = Tool::fixed("pay", json!("paid"))
+        .parameters(schema)
+        .approval(Approval::default().edits(edits));
+    let turns = vec![
+        calls(&[("c1", "pay", json!({ "n": 1 }))]),
+        says("So be it."),
+    ];
+    let mut stage = Stage::new(|a| a.tools(tool), turns);
+    let input = stage.user("pay");
+    let id = stage.play(input).await.unwrap().interrupts()[0].id.clone();
+    (stage, id)
+}
+
+#[tokio::test]
+async fn answers_that_mean_the_same_are_the_same_answer() {
+    let yes = [
+        json!({ "approved": true }),
+        json!({ "accepted": true }),
+        json!("{\"accepted\": true}"),
+        json!({ "approved": true, "reason": " " }),
+    ];
+    let no = [
+        json!({ "approved": false }),
+        json!({ "accepted": false, "reason": "" }),
+    ];
+    let edited = [
+        json!({ "approved": true, "editedArgs": { "n": 2 } }),
+        json!({ "accepted": true, "editedArgs": { "n": 2.0 } }),
+    ];
+    let unedited = [
+        json!({ "approved": true }),
+        json!({ "approved": true, "editedArgs": { "n": 1 } }),
+    ];
+    for (edits, same, other) in [
+        (false, &yes[..], &no[0]),
+        (false, &no[..], &yes[1]),
+        (true, &edited[..], &yes[0]),
+        (true, &unedited[..], &edited[0]),
+    ] {
+        for first in same {
+            let (mut stage, id) = paying(edits).await;
+            let input = stage.resume(vec![entry(&id, first.clone())]);
+            stage.play(input).await.unwrap();
+            for again in same {
+                let input = stage.resume(vec![entry(&id, again.clone())]);
+                let played = stage.play(input).await;
+                assert_eq!(played.unwrap().shape(), REPLAYED, "{first}, {again}");
+            }
+            let input = stage.resume(vec![entry(&id, other.clone())]);
+            assert_eq!(refused(&mut stage, input).await, "interaction_settled");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_page_found_is_the_same_in_a_message_and_in_a_resume() {
+    let mut stage = painting(vec![says("Done.")]).await;
+    let open = stage.thread().await.interactions;
+    let ids = ["c1", "c2"].map(|call| open.iter().find(|i| i.call_id == call).unwrap().id.clone());
+    let answers = [
+        result("t1", "c1", "{\"ok\":true,\"n\":1}"),
+        result("t2", "c2", "1"),
+    ];
+    let answer = with(&mut stage, answers);
+    stage.play(answer).await.unwrap();
+
+    let spaced = [
+        result("x1", "c1", " { \"n\": 1.0, \"ok\": true }"),
+        result("x2", "c2", "1\n"),
+    ];
+    let mut again = stage.input();
+    again.messages = spaced.map(Message::Tool).to_vec();
+    assert_eq!(stage.play(again).await.unwrap().shape(), REPLAYED);
+    for (payload, replays) in [
+        (json!({ "n": 1, "ok": true }), true),
+        (json!("{\"ok\": true, \"n\": 1}"), true),
+        (json!({ "n": 1, "ok": false }), false),
+    ] {
+        let entries = vec![entry(&ids[0], payload.clone()), entry(&ids[1], json!(1))];
+        let input = stage.resume(entries);
+        match stage.play(input).await {
+            Ok(played) => assert!(replays && played.shape() == REPLAYED, "{payload}"),
+            Err(refusal) => {
+                assert_eq!(
+                    (replays, refusal.code),
+                    (false, "interaction_settled"),
+                    "{payload}"
+                );
+            }
+        }
+    }
 }

@@ -1,17 +1,16 @@
 //! Answers to open interactions: checked whole, before anything is delivered.
 
+mod meaning;
 mod payload;
 mod record;
 mod results;
 
 use antiphon_protocol::{ResumeEntry, ResumeStatus};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::decision::Decision;
 use super::intake::pending_refusal;
 use crate::agent::BuiltAgent;
-use crate::canonical;
 use crate::clock::Ids;
 use crate::error::Refusal;
 use crate::store::{Answer, Audit, Interaction, InteractionKind, InteractionStatus, Store, Thread};
@@ -110,7 +109,7 @@ impl Context<'_> {
         let same = settled
             .answer
             .as_ref()
-            .is_some_and(|answer| answer.hash == entry_hash(settled.kind, entry));
+            .is_some_and(|answer| Some(&answer.hash) == self.meaning(&settled, entry).as_ref());
         if same && self.agent.settings.replay_answers {
             return Ok(());
         }
@@ -148,19 +147,13 @@ impl Context<'_> {
                 self.decision(interaction, entry, &format!("{field}.payload"))?
             }
         };
-        Ok(self.answered(
-            interaction,
-            decision,
-            entry_hash(interaction.kind, entry),
-            Some(entry),
-        ))
+        Ok(self.answered(interaction, decision, Some(entry)))
     }
 
     fn answered(
         &self,
         interaction: &Interaction,
         decision: Decision,
-        hash: String,
         entry: Option<&ResumeEntry>,
     ) -> Answered {
         let by = self.thread.key.user.clone();
@@ -173,7 +166,7 @@ impl Context<'_> {
         };
         let audit = audit(interaction, &decision, &by, self.now);
         let answer = Answer {
-            hash,
+            hash: meaning::hash(interaction, &decision),
             entry,
             at: self.now,
             by,
@@ -194,14 +187,4 @@ impl Context<'_> {
 
 pub(super) fn already_settled(id: &str) -> Refusal {
     Refusal::conflict("interaction_settled", format!("{id:?} was answered before"))
-}
-
-/// What tells a repeated answer from another one. Of private input only that it was given counts: a
-/// hash of a short secret would give it away.
-fn entry_hash(kind: InteractionKind, entry: &ResumeEntry) -> String {
-    let payload = match kind {
-        InteractionKind::PrivateInput => Value::Null,
-        _ => entry.payload.clone().map_or(Value::Null, payload::decoded),
-    };
-    canonical::hash(&json!([entry.status, payload]))
 }

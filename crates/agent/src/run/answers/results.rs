@@ -1,8 +1,10 @@
 //! Answers that come as tool messages: what the page's own tools found.
 
 use antiphon_protocol::{Content, Message, ToolMessage};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::meaning::found;
+use super::payload::decoded;
 use super::{Answered, Context, Taken, already_settled};
 use crate::canonical;
 use crate::error::Refusal;
@@ -59,10 +61,9 @@ impl Context<'_> {
         interaction: &Interaction,
         result: &ToolMessage,
     ) -> Result<Answered, Refusal> {
-        let text = result.content.text();
-        let value =
-            serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.into_owned()));
         if result.error.is_none() {
+            let text = result.content.text().into_owned();
+            let value = decoded(Value::String(text));
             self.check_answer_schema(interaction, &value, "messages")?;
         }
         let decision = Decision::Result {
@@ -70,7 +71,7 @@ impl Context<'_> {
             failed: result.error.is_some(),
             from_page: true,
         };
-        Ok(self.answered(interaction, decision, result_hash(result), None))
+        Ok(self.answered(interaction, decision, None))
     }
 
     /// Whether a tool message that answers nothing open is meant as an answer. What the server itself
@@ -122,13 +123,13 @@ impl Context<'_> {
         let answered = waits.filter_map(|interaction| {
             let result = conversation.result_of(&interaction.call_id)?;
             let decision = Decision::Result {
-                message: result.clone(),
+                message: as_stored(result),
                 failed: result.error.is_some(),
                 from_page: true,
             };
             Some(Answered {
                 in_history: true,
-                ..self.answered(interaction, decision, result_hash(result), None)
+                ..self.answered(interaction, decision, None)
             })
         });
         Taken {
@@ -136,10 +137,6 @@ impl Context<'_> {
             repeats: false,
         }
     }
-}
-
-fn result_hash(result: &ToolMessage) -> String {
-    canonical::hash(&json!([result.content, result.error]))
 }
 
 /// A result as the thread has it: what went wrong is its content, where it has no other.
@@ -163,6 +160,6 @@ fn same_result(known: &StoredMessage, sent: &ToolMessage) -> bool {
     };
     let is_failed = known.origin.as_ref().is_some_and(|o| o["isError"] == true);
     let is_copy = result.id == sent.id && sent.error.is_none();
-    result.content.text() == as_stored(sent).content.text()
+    canonical::same(&found(&result.content), &found(&as_stored(sent).content))
         && (is_copy || is_failed == sent.error.is_some())
 }
