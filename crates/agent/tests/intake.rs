@@ -10,7 +10,7 @@ use antiphon_agent::{
     Agent, Approval, Delivered, Delivery, RunContext, Tool, ToolError, ToolOutput,
 };
 use antiphon_protocol::{
-    Content, ContentPart, Message, RunAgentInput, TextPart, ToolMessage, UserMessage,
+    Content, ContentPart, Event, Message, RunAgentInput, TextPart, ToolMessage, UserMessage,
 };
 use common::{Stage, calls, entry, says, user};
 use serde_json::{Value, json};
@@ -504,4 +504,44 @@ async fn what_a_page_found_is_the_same_in_a_message_and_in_a_resume() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn what_a_page_found_is_told_when_it_came_in_a_resume() {
+    let mut stage = painting(vec![says("Done.")]).await;
+    let open = stage.thread().await.interactions;
+    let entries = open.iter().map(|i| entry(&i.id, json!("found"))).collect();
+    let input = stage.resume(entries);
+    let played = stage.play(input).await.unwrap();
+    let told = |t: &&&str| **t == "TOOL_CALL_RESULT";
+    assert_eq!(played.types().iter().filter(told).count(), 2);
+    stage.assert_in_step().await;
+}
+
+#[tokio::test]
+async fn a_result_that_came_in_a_resume_and_as_a_message_too_is_told_once() {
+    let mut stage = painting(vec![says("Done.")]).await;
+    let open = stage.thread().await.interactions;
+    let answers = [
+        result("t1", "c1", "{ \"a\": 1 }"),
+        result("t2", "c2", "other"),
+    ];
+    let mut input = with(&mut stage, answers);
+    input.resume = open
+        .iter()
+        .map(|i| entry(&i.id, json!({ "a": 1 })))
+        .collect();
+    let log = stage.accept(input).await.unwrap();
+    let events = common::read(&log).await;
+    let told: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::ToolCallResult(result) => Some(result.tool_call_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["c2"], "the page has the first already");
+    let stored = stage.thread().await.messages;
+    assert_eq!(stored[2].message.id(), "t1");
+    assert_eq!(stage.asked(1)[3], "result c2: {\"a\":1}");
 }

@@ -116,8 +116,14 @@ impl Run {
                     message,
                     failed,
                     from_page,
+                    held,
                 } => {
-                    settled.push(Done::delivered(pending.call, message, failed, from_page));
+                    let done = Done::delivered(pending.call, message, failed);
+                    settled.push(Done {
+                        from_page,
+                        held,
+                        ..done
+                    });
                     continue;
                 }
                 Step::Execute { arguments } => {
@@ -288,8 +294,7 @@ impl Run {
     }
 
     pub(super) fn tell(&self, settled: Settled) {
-        // A page's own result is known to the page: it sent it.
-        if !settled.from_page {
+        if !settled.held {
             let ToolMessage {
                 id,
                 tool_call_id,
@@ -344,7 +349,7 @@ impl Run {
             unusable,
             events,
             predicted,
-            from_page: done.from_page,
+            held: done.held,
         }
     }
 }

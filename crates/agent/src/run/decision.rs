@@ -22,11 +22,14 @@ pub(crate) enum Decision {
     Cancelled,
     /// Nobody answered in time.
     Expired,
-    /// The page delivered the call's result, or another system did.
+    /// The page delivered the call's result, or another system did. The page holds the message where
+    /// it sent it as one.
     Result {
         message: ToolMessage,
         failed: bool,
         from_page: bool,
+        #[serde(default)]
+        held: bool,
     },
     /// A person gave a private value. It is in memory only: a delivery that a crash cuts is not
     /// made again.
@@ -71,6 +74,7 @@ pub(crate) enum Step {
         message: ToolMessage,
         failed: bool,
         from_page: bool,
+        held: bool,
     },
     /// The server's tool runs.
     Execute { arguments: Map<String, Value> },
@@ -139,10 +143,12 @@ impl Pending {
                 message,
                 failed,
                 from_page,
+                held,
             }) => Step::Take {
                 message,
                 failed,
                 from_page,
+                held,
             },
             Some(Decision::Private(value)) => Step::Deliver { value },
             Some(Decision::Answer(answer)) => {

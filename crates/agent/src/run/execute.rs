@@ -45,6 +45,8 @@ pub(super) struct Done {
     pub(super) message: Option<ToolMessage>,
     /// Whether the page sent the result.
     pub(super) from_page: bool,
+    /// Whether it sent it as this message, so that it holds it.
+    pub(super) held: bool,
 }
 
 /// How a call ended, or why it did not.
@@ -64,16 +66,12 @@ impl Done {
             changes: None,
             message: None,
             from_page: false,
+            held: false,
         }
     }
 
     /// A result that the page or another system delivered.
-    pub(super) fn delivered(
-        call: Call,
-        message: ToolMessage,
-        failed: bool,
-        from_page: bool,
-    ) -> Self {
+    pub(super) fn delivered(call: Call, message: ToolMessage, failed: bool) -> Self {
         let text = message.content.text().into_owned();
         let result = if failed {
             Err(text)
@@ -82,7 +80,6 @@ impl Done {
         };
         Self {
             message: Some(message),
-            from_page,
             ..Self::new(call, result)
         }
     }

@@ -227,7 +227,9 @@ impl Intake<'_> {
         let entries = std::mem::take(&mut input.resume);
         let taken = context.resume(&entries, news.sent == 0 && !has_state).await;
         input.resume = entries.into_iter().map(without_payload).collect();
-        taken
+        let mut taken = taken?;
+        taken.hold(&news.results);
+        Ok(taken)
     }
 
     /// The thread's state with the client's patch. What only shows a call is not taken.

@@ -21,8 +21,8 @@ pub(super) struct Settled {
     pub(super) events: Vec<Event>,
     /// Whether the page was shown a prediction of this call.
     pub(super) predicted: bool,
-    /// Whether the page sent the result, so that it holds it.
-    pub(super) from_page: bool,
+    /// Whether the page sent the message, so that it holds it.
+    pub(super) held: bool,
 }
 
 impl Run {

@@ -264,6 +264,7 @@ impl Runtime {
             message,
             failed,
             from_page: false,
+            held: false,
         }
     }
 }

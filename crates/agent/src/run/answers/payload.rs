@@ -139,6 +139,7 @@ impl Context<'_> {
             message,
             failed: false,
             from_page: true,
+            held: false,
         })
     }
 

@@ -70,6 +70,7 @@ impl Context<'_> {
             message: as_stored(result),
             failed: result.error.is_some(),
             from_page: true,
+            held: true,
         };
         Ok(self.answered(interaction, decision, None))
     }
@@ -126,6 +127,7 @@ impl Context<'_> {
                 message: as_stored(result),
                 failed: result.error.is_some(),
                 from_page: true,
+                held: true,
             };
             Some(Answered {
                 in_history: true,
@@ -135,6 +137,28 @@ impl Context<'_> {
         Taken {
             answered: answered.collect(),
             repeats: false,
+        }
+    }
+}
+
+impl Taken {
+    /// Where a page sent a result as a message beside the entry that says the same, that message is the
+    /// thread's, too, so that both hold one.
+    pub(in crate::run) fn hold(&mut self, results: &[Given]) {
+        for answer in &mut self.answered {
+            let Decision::Result { message, held, .. } = &mut answer.decision else {
+                continue;
+            };
+            let says_the_same = |given: &&Given| {
+                !given.known
+                    && given.message.error.is_none()
+                    && given.message.tool_call_id == message.tool_call_id
+                    && canonical::same(&found(&given.message.content), &found(&message.content))
+            };
+            if let Some(given) = results.iter().find(says_the_same) {
+                *message = given.message.clone();
+                *held = true;
+            }
         }
     }
 }
