@@ -218,6 +218,13 @@ impl RunLog {
         inner.frames.back().filter(|_| inner.ended).cloned()
     }
 
+    /// Whether the run has ended and the frame with this number was its last.
+    #[must_use]
+    pub fn ends_at(&self, sequence: u64) -> bool {
+        let inner = self.inner();
+        inner.ended && sequence + 1 == inner.next
+    }
+
     /// How many readers there are.
     #[must_use]
     pub fn readers(&self) -> usize {

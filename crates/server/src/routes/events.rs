@@ -11,12 +11,13 @@ use http::HeaderMap;
 use serde::Deserialize;
 
 use super::extract::{Params, Segment};
+use super::follow::Follower;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::edge::accept::negotiate;
 use crate::error::ApiError;
 use crate::runs::FoundLog;
-use crate::stream::{Encoder, Feed, response};
+use crate::stream::{Encoder, Feed, response, response_of};
 
 /// Which run is meant.
 #[derive(Debug, Deserialize)]
@@ -43,7 +44,22 @@ pub(crate) async fn join(
     let (joined, started_in) = enter(&app, &user, &run_id, thread, after).await?;
     let version = which.protocol_version.as_deref();
     let dialect = version.map_or(started_in, |version| Dialect::of(Some(version)));
-    let feed = Feed::joined(joined, Encoder { binding, dialect }, app.heartbeat);
+    let encoder = Encoder { binding, dialect };
+    if after.is_some_and(|after| joined.reader.log().ends_at(after))
+        && let Some(found) = app.runs.find(&user, &run_id, thread)
+    {
+        let follower = Follower {
+            thread: found.thread,
+            read: Arc::clone(joined.reader.log()),
+            encoder,
+            app: Arc::clone(&app),
+            user,
+        };
+        if follower.is_awaited().await {
+            return Ok(response_of(follower.into_stream(), binding));
+        }
+    }
+    let feed = Feed::joined(joined, encoder, app.heartbeat);
     Ok(response(feed, binding))
 }
 

@@ -6,6 +6,7 @@ mod cancel;
 mod copilotkit;
 mod events;
 mod extract;
+mod follow;
 mod health;
 mod metrics;
 mod openapi;

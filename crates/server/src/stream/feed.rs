@@ -60,7 +60,8 @@ impl Feed {
         })
     }
 
-    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+    /// The next piece of the body; nothing after its end.
+    pub(crate) async fn next(&mut self) -> Option<io::Result<Bytes>> {
         while !self.ended {
             let frames = if self.prelude.is_empty() {
                 match self.batch().await {

@@ -3,9 +3,13 @@
 mod encode;
 mod feed;
 
+use std::io;
+
 use antiphon_protocol::{proto, sse};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::Stream;
 use http::{HeaderName, HeaderValue, header};
 
 pub(crate) use encode::{Encoder, decode};
@@ -15,11 +19,19 @@ use crate::edge::accept::Binding;
 
 /// The response that carries a feed. Nothing on the way may hold it back, keep it or change it.
 pub(crate) fn response(feed: Feed, binding: Binding) -> Response {
+    response_of(feed.into_stream(), binding)
+}
+
+/// The same for what a feed comes after.
+pub(crate) fn response_of(
+    pieces: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
+    binding: Binding,
+) -> Response {
     let media_type = match binding {
         Binding::Sse => sse::MEDIA_TYPE,
         Binding::Protobuf => proto::MEDIA_TYPE,
     };
-    events(media_type, Body::from_stream(feed.into_stream()))
+    events(media_type, Body::from_stream(pieces))
 }
 
 /// The response that carries server-sent events of another vocabulary.
