@@ -14,6 +14,7 @@ mod prompt;
 mod read;
 mod script;
 mod standin;
+mod syntax;
 pub(crate) mod tool;
 mod tree;
 pub(crate) mod units;

@@ -63,6 +63,16 @@ impl StandIns {
             .collect()
     }
 
+    /// A sentence with the signs back in their place. It may quote a text, which escapes characters that
+    /// nobody can see.
+    pub(super) fn taken_from_quotes(self, sentence: &str) -> String {
+        let own = self.0.into_iter().zip(SIGNS);
+        own.fold(self.taken_from(sentence), |sentence, (own, sign)| {
+            let escaped = own.escape_debug().to_string();
+            sentence.replace(&escaped, sign.encode_utf8(&mut [0; 4]))
+        })
+    }
+
     /// Puts the signs back into all strings and keys of a tree.
     pub(super) fn take_from(self, node: &mut Node) {
         match &mut node.content {

@@ -392,6 +392,123 @@ fn variables_move_no_place() {
 }
 
 #[test]
+fn a_file_that_is_no_yaml_says_what_to_do() {
+    let many = format!("a: [{}]", "1,".repeat(260_000));
+    let repeated = "x: &a [1]\n".to_owned() + &aliases(400);
+    for (text, expected) in [
+        (
+            "a: 1\na: 2\n",
+            "2:1: not readable as YAML: the key \"a\" is there twice; leave",
+        ),
+        (
+            "a: 1\n---\nb: 1\n",
+            "3:1: not readable as YAML: a second document begins here",
+        ),
+        (
+            "a:\n  ~: 1\n",
+            "2:3: not readable as YAML: a key is missing or null; name it",
+        ),
+        (
+            "? [a]\n: 1\n",
+            "1:3: not readable as YAML: a key must be text",
+        ),
+        (
+            "a: *x\n",
+            "1:4: not readable as YAML: no \"&\" before this names",
+        ),
+        (
+            "a: &x [*x]\n",
+            "1:8: not readable as YAML: a value can't hold itself",
+        ),
+        (
+            "a:\n\tb: 1\n",
+            "2:2: not readable as YAML: a tab stands where lines are indented",
+        ),
+        (
+            "a: .nan\n",
+            "1:4: not readable as YAML: a number must be finite",
+        ),
+        (
+            "a: !!int x\n",
+            "1:10: not readable as YAML: the value is not of the type",
+        ),
+        (
+            "a: !!bool x\n",
+            "not readable as YAML: expected true or false",
+        ),
+        (
+            "a: !!binary x\n",
+            "not readable as YAML: bytes can't stand here",
+        ),
+        (
+            "a:\n  <<: 3\n",
+            "2:7: not readable as YAML: \"<<\" takes in a mapping",
+        ),
+        (
+            "a: b: c\n",
+            "1:5: not readable as YAML: a second \": \" stands in this line",
+        ),
+        (
+            "a: \"x\n",
+            "1:4: not readable as YAML: a quote is not closed",
+        ),
+        (
+            "a: [1\nb: 2\n",
+            "2:2: not readable as YAML: a \":\" stands where none may",
+        ),
+        (
+            "a: }\n",
+            "1:4: not readable as YAML: a bracket closes what is not open",
+        ),
+        (
+            "a: @x\n",
+            "1:4: not readable as YAML: this sign can't begin a value",
+        ),
+        (
+            &many,
+            "not readable as YAML: the file holds too many values",
+        ),
+        (
+            &repeated,
+            "not readable as YAML: \"&\", \"*\" and \"<<\" are used too often",
+        ),
+    ] {
+        refused(text, expected);
+        let error = load(text).unwrap_err();
+        assert!(error.starts_with("a.yaml:"), "{error}");
+        for word in [
+            "Option",
+            "from_str",
+            "DuplicateKey",
+            "budget",
+            "policy",
+            "null into",
+        ] {
+            assert!(!error.contains(word), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_nested_too_deeply_says_how_deep_it_may_be() {
+    let deep = "{ a: ".repeat(100) + &"}".repeat(100);
+    // As much stack as the program's own thread has.
+    let whole = std::thread::Builder::new()
+        .stack_size(8 << 20)
+        .spawn(move || {
+            refused(
+                &deep,
+                "a.yaml:1:481: not readable as YAML: collections stand more than 96 deep",
+            );
+        });
+    whole.unwrap().join().unwrap();
+}
+
+fn aliases(number: usize) -> String {
+    (0..number).map(|key| format!("k{key}: *a\n")).collect()
+}
+
+#[test]
 fn tokens_are_distinct_and_somebody_can_come_in() {
     refused(
         &file("auth: {}\n", "", RETURNS),

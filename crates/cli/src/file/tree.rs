@@ -12,9 +12,10 @@ use serde_saphyr::{Options, Spanned};
 use super::error::Problem;
 use super::path::{KeyPath, Segment};
 use super::standin::StandIns;
+use super::syntax;
 
 /// Collections inside each other that a file may have.
-const MAX_DEPTH: usize = 96;
+pub(super) const MAX_DEPTH: usize = 96;
 
 /// A place in the file, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,7 +82,7 @@ impl Node {
                 Ok(tree)
             }
             Err(mut problem) => {
-                problem.what = stand_ins.taken_from(&problem.what);
+                problem.what = stand_ins.taken_from_quotes(&problem.what);
                 Err(problem)
             }
         }
@@ -97,7 +98,7 @@ impl Node {
         let tree: Spanned<Content> =
             serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
                 let at = error.location().map(position).unwrap_or_default();
-                Problem::new(at, KeyPath::default(), syntax(&error))
+                Problem::new(at, KeyPath::default(), syntax::sentence(&error))
             })?;
         Ok(tree.into())
     }
@@ -134,13 +135,6 @@ impl Node {
             Content::Map(_) => "a mapping",
         }
     }
-}
-
-/// The parser's sentence without its own mention of the place.
-fn syntax(error: &serde_saphyr::Error) -> String {
-    let text = error.without_snippet().to_string();
-    let text = text.split(" at line ").next().unwrap_or(&text);
-    format!("not readable as YAML: {}", text.trim_end_matches('.'))
 }
 
 fn position(at: serde_saphyr::Location) -> Position {
