@@ -126,10 +126,8 @@ impl Intake<'_> {
         if taken.repeats && taken.answered.is_empty() && !says_new {
             return Ok(Plan::Replay(Box::new(thread)));
         }
-        if !opens {
-            if self.coverage == Coverage::All || brings_new {
-                covers(&thread, brings_new, &taken)?;
-            }
+        if !opens && (self.coverage == Coverage::All || brings_new) {
+            covers(&thread, brings_new, &taken)?;
         }
         let is_client_turn =
             self.agent.settings.history == History::Client && !conversation.is_empty();
