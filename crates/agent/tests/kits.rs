@@ -5,10 +5,12 @@ mod common;
 use std::time::Duration;
 
 use antiphon_agent::store::{Store, ThreadKey};
-use antiphon_agent::{Approval, Tool};
-use antiphon_protocol::Replica;
+use antiphon_agent::{Accepted, Agent, Approval, Handler, RunContext, Tool, ToolError, ToolOutput};
+use antiphon_protocol::{Event, Outcome, Replica};
 use common::{Stage, calls, says};
-use serde_json::json;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
 
 fn draws(id: &str, title: &str) -> common::Turn {
     calls(&[(id, "draw", json!({ "plan": { "title": title } }))])
@@ -81,4 +83,68 @@ async fn looking_at_a_thread_shows_what_is_open_and_changes_nothing() {
     stage.clock.advance(61);
     assert_eq!(stage.look().await.interrupts(), []);
     assert_eq!(stage.thread().await, before);
+}
+
+struct Started;
+
+impl Handler for Started {
+    fn call<'a>(
+        &'a self,
+        _: Value,
+        _: RunContext<'a>,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        async { Ok(ToolOutput::new(json!("started"))) }.boxed()
+    }
+}
+
+/// Asks for `f`, and gives the endings that a recorded and a repeated run are shown with a minute later.
+async fn endings_after_a_minute(tool: Tool) -> [Vec<Event>; 2] {
+    let argument = tool.argument("plan");
+    let describe = |a: Agent| a.tools(tool).predict("plan", argument);
+    let turns = vec![calls(&[("c1", "f", json!({ "plan": 1 }))])];
+    let mut stage = Stage::new(describe, turns);
+    let input = stage.user("go");
+    stage.play(input.clone()).await.unwrap();
+    let before = stage.thread().await;
+    stage.clock.advance(61);
+    let run = stage.store.run("alice", "r1", None).await.unwrap().unwrap();
+    let recorded = stage.runtime.recorded(Some(&stage.agent), &run).await;
+    let recorded = common::read(&recorded.unwrap().unwrap()).await;
+    let agent = std::sync::Arc::clone(&stage.agent);
+    let repeated = match stage.runtime.accept(agent, "alice", input).await.unwrap() {
+        Accepted::Replay(log) => common::read(&log).await,
+        Accepted::Run(_) => panic!("the request says nothing new"),
+    };
+    assert_eq!(stage.thread().await, before, "looking changes nothing");
+    [recorded, repeated]
+}
+
+#[tokio::test]
+async fn a_run_that_is_shown_again_waits_for_nothing_that_has_expired() {
+    let schema = json!({ "type": "object", "properties": { "plan": {} } });
+    let minute = Duration::from_secs(60);
+    let gated = Tool::fixed("f", json!("Done.")).approval(Approval::default().timeout(minute));
+    let of_page = Tool::client("f").timeout(minute);
+    let elsewhere = Tool::external_wait("f", "kyc", Started).timeout(minute);
+    for tool in [gated, of_page, elsewhere] {
+        for events in endings_after_a_minute(tool.parameters(schema.clone())).await {
+            let kinds: Vec<&str> = events.iter().map(|event| event.kind().as_str()).collect();
+            assert_eq!(
+                kinds.join(" "),
+                "RUN_STARTED STATE_SNAPSHOT MESSAGES_SNAPSHOT RUN_FINISHED"
+            );
+            let Some(Event::StateSnapshot(shown)) = events.get(1) else {
+                panic!("{events:?}")
+            };
+            assert_eq!(shown.snapshot, json!({}), "its prediction is taken back");
+            let Some(Event::RunFinished(end)) = events.last() else {
+                panic!("{events:?}")
+            };
+            let nothing = Outcome::Success {
+                pending_tool_call_ids: None,
+            };
+            assert_eq!(end.outcome, Some(nothing));
+            assert_eq!(end.result, None);
+        }
+    }
 }

@@ -185,6 +185,7 @@ impl Runtime {
         }
         let thread = self.store.thread(&run.key).await?;
         Ok(thread.map(|thread| {
+            let thread = thread.at(self.clock.now());
             let ending = ending_of(agent, &thread, run);
             replay(agent, &thread, &run.run_id, ending)
         }))
@@ -205,9 +206,8 @@ impl Runtime {
     ) -> store::Result<Arc<RunLog>> {
         let now = self.clock.now();
         let stored = self.store.thread(key).await?;
-        let mut thread = stored.unwrap_or_else(|| Thread::new(key.clone(), now));
-        let is_open = |i: &Interaction| i.expires_at.is_none_or(|at| at > now);
-        thread.interactions.retain(is_open);
+        let thread = stored.unwrap_or_else(|| Thread::new(key.clone(), now));
+        let thread = thread.at(now);
         let ending = super::pause::standing(agent, &thread, run_id);
         Ok(replay(Some(agent), &thread, run_id, ending))
     }
@@ -226,6 +226,7 @@ impl Runtime {
             .as_ref()
             .filter(|run| repeats(run, &input, &input_hash))
         {
+            let thread = thread.at(self.clock.now());
             let ending = ending_of(Some(agent), &thread, ended);
             return Ok(Accepted::Replay(replay(
                 Some(agent),

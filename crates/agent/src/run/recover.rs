@@ -245,7 +245,7 @@ impl Runtime {
         let (expired, open): (Vec<_>, Vec<_>) = thread
             .interactions
             .into_iter()
-            .partition(|i| i.early.is_none() && i.expires_at.is_some_and(|at| at <= now));
+            .partition(|i| i.has_expired(now));
         thread.interactions = open;
         if expired.is_empty() {
             return Ok((thread, Vec::new()));

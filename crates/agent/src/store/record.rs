@@ -77,6 +77,16 @@ impl Thread {
             interactions: Vec::new(),
         }
     }
+
+    /// The thread as it counts at a time, for those who only look: what nobody answered in time is not
+    /// open, and its calls have failed. The next request stores it so.
+    #[must_use]
+    pub fn at(mut self, now: Timestamp) -> Self {
+        let expired = self.interactions.extract_if(.., |i| i.has_expired(now));
+        let settled: Vec<String> = expired.map(|i| i.call_id).collect();
+        self.calls.retain(|call| !settled.contains(&call.id));
+        self
+    }
 }
 
 /// A thread in a list.
@@ -285,6 +295,14 @@ pub struct Interaction {
     pub opened_at: Timestamp,
     /// When it expires.
     pub expires_at: Option<Timestamp>,
+}
+
+impl Interaction {
+    /// Whether nobody has answered in time. A result that came too soon is an answer.
+    #[must_use]
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.early.is_none() && self.expires_at.is_some_and(|at| at <= now)
+    }
 }
 
 /// One decision, kept for `GET /sessions/{id}/interactions`.

@@ -62,7 +62,9 @@ pub(crate) async fn receipt(
     receipt["output"] = json!(output);
     receipt["metadata"] = metadata(record);
     if is_over {
-        if let Some(result) = ending(record).get("result") {
+        // What a run says while it waits is no result of the response.
+        let result = ending(record).get("result");
+        if let Some(result) = result.filter(|_| record.status != RunStatus::Waiting) {
             receipt["result"] = result.clone();
         }
         receipt["usage"] = usage(ending(record));
@@ -113,9 +115,8 @@ fn standing<'a>(record: &'a RunRecord, open: &'a [Interaction], now: Timestamp) 
 }
 
 fn waiting<'a>(record: &'a RunRecord, open: &'a [Interaction], now: Timestamp) -> Standing<'a> {
-    let is_live = |open: &&Interaction| {
-        open.response_id == record.response_id && open.expires_at.is_none_or(|at| at > now)
-    };
+    let is_live =
+        |open: &&Interaction| open.response_id == record.response_id && !open.has_expired(now);
     let live = open.iter().filter(is_live);
     let (elsewhere, here): (Vec<_>, Vec<_>) =
         live.partition(|open| open.kind == InteractionKind::ExternalWait);

@@ -1,12 +1,19 @@
 //! Threads by their other name.
 
-use antiphon_agent::OnDisconnect;
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_agent::clock::SystemClock;
+use antiphon_agent::store::MemoryStore;
+use antiphon_agent::{
+    Approval, BoxFuture, Handler, OnDisconnect, RunContext, Tool, ToolError, ToolOutput,
+};
 use antiphon_server::Server;
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::support::model::{Parrot, puppet};
-use crate::support::{Running, agent, input};
+use crate::support::{Running, agent, input, until};
 
 async fn server() -> Running {
     Running::start(Server::new([agent(Parrot::new("Hello."))])).await
@@ -291,4 +298,63 @@ async fn a_session_with_an_active_run_is_neither_changed_nor_deleted() {
     run.events().await;
     let deleted = server.send(Method::DELETE, "/sessions/t1", &[], None).await;
     assert_eq!(deleted.status, 204);
+}
+
+/// Another system that says nothing more.
+struct Silent;
+
+impl Handler for Silent {
+    fn call<'a>(
+        &'a self,
+        _: Value,
+        _: RunContext<'a>,
+    ) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
+        Box::pin(async { Ok(ToolOutput::new(json!("started"))) })
+    }
+}
+
+#[tokio::test]
+async fn what_nobody_answered_in_time_is_nowhere_shown_as_open() {
+    let store = Arc::new(MemoryStore::new(Arc::new(SystemClock)));
+    let soon = Duration::from_secs(1);
+    let start = |model| {
+        let verify = Tool::external_wait("verify", "kyc.verify", Silent).timeout(soon);
+        let pay = Tool::fixed("pay", json!("Paid.")).approval(Approval::default().timeout(soon));
+        let agent = agent(model).tools((verify, pay));
+        Running::start(Server::new([agent]).shared_store(store.clone()))
+    };
+    let (model, strings) = puppet();
+    let mut server = start(model).await;
+    let mut polls = Vec::new();
+    for (thread, tool) in [("t1", "verify"), ("t2", "pay")] {
+        let mut run = server.post("/", &input(thread, thread, "go")).await;
+        strings.call().await.use_tool("c1", tool, "{}");
+        run.events().await;
+        let path = format!("/sessions/{thread}/interactions");
+        let open = server.get(&path).await.json().await["open"][0].take();
+        let id = open["responseId"].as_str().unwrap();
+        polls.push(format!("/responses/{id}?sessionId={thread}"));
+    }
+    for restarts in [false, true] {
+        if restarts {
+            server = start(puppet().0).await;
+        }
+        for (thread, poll) in ["t1", "t2"].iter().zip(&polls) {
+            let path = format!("/sessions/{thread}/interactions");
+            until("it has expired", async || {
+                server.get(&path).await.json().await["open"] == json!([])
+            })
+            .await;
+            let again = server.post("/", &input(thread, thread, "go")).await;
+            let events = server.get(&format!("/runs/{thread}/events")).await;
+            for mut shown in [again, events] {
+                let ending = shown.events().await.pop().unwrap();
+                assert_eq!(ending["outcome"], json!({ "type": "success" }));
+                assert_eq!(ending.get("result"), None);
+            }
+            let shown = server.get(poll).await.json().await;
+            assert_eq!(shown["error"]["code"], "expired");
+            assert_eq!(shown.get("result"), None, "{shown}");
+        }
+    }
 }

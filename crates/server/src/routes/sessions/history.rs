@@ -51,7 +51,7 @@ pub(crate) async fn interactions(
     Segment(id): Segment,
 ) -> Result<Json<Value>, ApiError> {
     let key = ThreadKey::new(user, id);
-    let thread = find(&app, &key).await?;
+    let thread = find(&app, &key).await?.at(app.runtime.clock().now());
     let decisions = app.runtime.store().audit(&key).await?;
     let open: Vec<Value> = thread.interactions.iter().map(open_one).collect();
     Ok(Json(json!({
