@@ -6,11 +6,13 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
+use antiphon_agent::store::Interaction;
 use antiphon_agent::{
     Agent, Approval, Delivered, Delivery, RunContext, Tool, ToolError, ToolOutput,
 };
 use antiphon_protocol::{
-    Content, ContentPart, Event, Message, RunAgentInput, TextPart, ToolMessage, UserMessage,
+    Content, ContentPart, Event, Message, ResumeEntry, ResumeStatus, RunAgentInput, TextPart,
+    ToolMessage, UserMessage,
 };
 use common::{Stage, calls, entry, says, user};
 use serde_json::{Value, json};
@@ -544,4 +546,35 @@ async fn a_result_that_came_in_a_resume_and_as_a_message_too_is_told_once() {
     let stored = stage.thread().await.messages;
     assert_eq!(stored[2].message.id(), "t1");
     assert_eq!(stage.asked(1)[3], "result c2: {\"a\":1}");
+}
+
+#[tokio::test]
+async fn a_result_that_comes_too_late_is_refused_as_expired() {
+    for noticed in [false, true] {
+        let turns = vec![says("Never mind."), says("Never mind.")];
+        let mut stage = painting(turns).await;
+        let late = [result("t1", "c1", "red"), result("t2", "c2", "1")];
+        let late = with(&mut stage, late);
+        stage.clock.advance(16 * 60);
+        if noticed {
+            let input = stage.user("hello?");
+            stage.play(input).await.unwrap();
+        }
+        assert_eq!(refused(&mut stage, late).await, "interaction_expired");
+        let input = stage.user("go on");
+        stage.play(input).await.unwrap();
+        assert!(stage.asked(1)[2].contains("nobody answered in time"));
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_a_call_that_a_person_cancelled_contradicts_that() {
+    let mut stage = painting(vec![says("Fine.")]).await;
+    let open = stage.thread().await.interactions;
+    let cancel = |i: &Interaction| ResumeEntry::new(&i.id, ResumeStatus::Cancelled);
+    let input = stage.resume(open.iter().map(cancel).collect());
+    stage.play(input).await.unwrap();
+    let mut input = stage.input();
+    input.messages = vec![Message::Tool(result("t1", "c1", "red"))];
+    assert_eq!(refused(&mut stage, input).await, "interaction_settled");
 }

@@ -207,7 +207,9 @@ impl Intake<'_> {
         if input.resume.is_empty() {
             return match self.agent.settings.history {
                 History::Client => Ok(context.results_in_history(conversation)),
-                History::Thread | History::Turn => context.results(conversation, &news.results),
+                History::Thread | History::Turn => {
+                    context.results(conversation, &news.results).await
+                }
             };
         }
         if news.users.len() > 1 {

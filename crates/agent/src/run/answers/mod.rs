@@ -103,8 +103,7 @@ impl Context<'_> {
             return Err(self.unknown());
         };
         if settled.status == InteractionStatus::Expired {
-            let message = format!("the interaction {:?} has expired", settled.id);
-            return Err(Refusal::conflict("interaction_expired", message));
+            return Err(expired(&settled.id));
         }
         let same = settled
             .answer
@@ -183,6 +182,10 @@ impl Context<'_> {
             in_history: false,
         }
     }
+}
+
+fn expired(id: &str) -> Refusal {
+    Refusal::conflict("interaction_expired", format!("{id:?} has expired"))
 }
 
 pub(super) fn already_settled(id: &str) -> Refusal {

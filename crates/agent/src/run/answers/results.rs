@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::meaning::found;
 use super::payload::decoded;
-use super::{Answered, Context, Taken, already_settled};
+use super::{Answered, Context, Taken, already_settled, expired};
 use crate::canonical;
 use crate::error::Refusal;
 use crate::run::conversation::Conversation;
@@ -18,7 +18,7 @@ use crate::tool::Execution;
 impl Context<'_> {
     /// Takes tool messages that answer open calls of the page's tools. Any other is history that the
     /// thread does not share, unless it stands at the end of the list.
-    pub(in crate::run) fn results(
+    pub(in crate::run) async fn results(
         &self,
         conversation: &Conversation,
         results: &[Given],
@@ -48,7 +48,7 @@ impl Context<'_> {
                     taken.answered.push(self.page_result(interaction, result)?);
                 }
                 None if self.says_again(conversation, given, index == last) => {
-                    taken.repeats |= self.check_known_result(conversation, result)?;
+                    taken.repeats |= self.check_known_result(conversation, result).await?;
                 }
                 None => {}
             }
@@ -90,7 +90,7 @@ impl Context<'_> {
     }
 
     /// A tool message for a call that does not wait for the page: a repetition, or a mistake.
-    fn check_known_result(
+    async fn check_known_result(
         &self,
         conversation: &Conversation,
         result: &ToolMessage,
@@ -103,6 +103,7 @@ impl Context<'_> {
             Some(known) if same_result(known, result) && self.agent.settings.replay_answers => {
                 Ok(true)
             }
+            Some(_) if self.has_expired(call_id).await? => Err(expired(call_id)),
             Some(_) => Err(already_settled(call_id)),
             None => {
                 let message = format!(
@@ -112,6 +113,13 @@ impl Context<'_> {
                 Err(Refusal::invalid("tool_call_unknown", "messages", message))
             }
         }
+    }
+
+    /// Whether a call was settled because nobody answered in time.
+    async fn has_expired(&self, call_id: &str) -> Result<bool, Refusal> {
+        let decisions = self.store.audit(&self.thread.key).await?;
+        let mut of_call = decisions.iter().rev().filter(|d| d.tool_call_id == call_id);
+        Ok(of_call.next().is_some_and(|d| d.decision == "expired"))
     }
 
     /// Open calls of the page's tools whose results the client's own history holds.
