@@ -578,3 +578,27 @@ async fn a_result_of_a_call_that_a_person_cancelled_contradicts_that() {
     input.messages = vec![Message::Tool(result("t1", "c1", "red"))];
     assert_eq!(refused(&mut stage, input).await, "interaction_settled");
 }
+
+#[tokio::test]
+async fn an_answer_at_another_agents_address_is_sent_to_the_agent_that_asked() {
+    let (mut stage, id) = paying(false).await;
+    let asker = Arc::clone(&stage.agent);
+    let turns = common::Fake::hanging(vec![says("Hello.")]);
+    let other = Agent::new("other").model(turns).build().unwrap();
+    stage.agent = Arc::new(other);
+    let answer = vec![entry(&id, json!({ "approved": true }))];
+    let resumes = stage.resume(answer.clone());
+    let mut says_no = stage.user("no, thanks");
+    says_no.resume.clear();
+    for input in [resumes, says_no] {
+        let refusal = stage.play(input).await.unwrap_err();
+        assert_eq!(refusal.code, "interaction_pending");
+        assert!(refusal.message.contains("the agent \"test\""), "{refusal}");
+        let extra = json!({ "open": [id], "agent": "test" });
+        assert_eq!(refusal.extra.map(|extra| *extra), Some(extra));
+    }
+    stage.agent = asker;
+    let input = stage.resume(answer);
+    stage.play(input).await.unwrap();
+    stage.assert_in_step().await;
+}

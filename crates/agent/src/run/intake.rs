@@ -14,7 +14,7 @@ use super::news::News;
 use super::shared::SharedState;
 use crate::agent::{BuiltAgent, History};
 use crate::clock::{Clock, Ids};
-use crate::error::{Refusal, RefusalKind};
+use crate::error::Refusal;
 use crate::store::{
     Call, CallPhase, Commit, Interaction, InteractionKind, InteractionStatus, Store, Thread,
 };
@@ -127,7 +127,7 @@ impl Intake<'_> {
             return Ok(Plan::Replay(Box::new(thread)));
         }
         if !opens && (self.coverage == Coverage::All || brings_new) {
-            covers(&thread, brings_new, &taken)?;
+            covers(self.agent, &thread, brings_new, &taken)?;
         }
         let is_client_turn =
             self.agent.settings.history == History::Client && !conversation.is_empty();
@@ -307,7 +307,12 @@ fn answers_by_command(input: &RunAgentInput) -> bool {
 ///
 /// A call whose outcome a crash left unknown does not hold a person back: a new message leaves it
 /// unknown for good.
-fn covers(thread: &Thread, brings_new: bool, taken: &Taken) -> Result<(), Refusal> {
+fn covers(
+    agent: &BuiltAgent,
+    thread: &Thread,
+    brings_new: bool,
+    taken: &Taken,
+) -> Result<(), Refusal> {
     let is_answered = |i: &Interaction| {
         taken
             .answered
@@ -321,7 +326,7 @@ fn covers(thread: &Thread, brings_new: bool, taken: &Taken) -> Result<(), Refusa
         _ => true,
     };
     match left.any(blocks) {
-        true => Err(pending_refusal(&thread.interactions)),
+        true => Err(pending_refusal(agent, &thread.interactions)),
         false => Ok(()),
     }
 }
@@ -449,16 +454,17 @@ fn title(content: &Content) -> String {
     line.chars().take(TITLE).collect()
 }
 
-/// The refusal of anything that does not answer what is open.
-pub(super) fn pending_refusal(open: &[Interaction]) -> Refusal {
+/// The refusal of anything that does not answer what is open. Where another agent asked, it says which.
+pub(super) fn pending_refusal(agent: &BuiltAgent, open: &[Interaction]) -> Refusal {
     let ids: Vec<&str> = open.iter().map(|i| i.id.as_str()).collect();
+    let list = ids.join(", ");
+    let mut askers = open.iter().filter_map(|i| i.request["agent"].as_str());
+    let Some(other) = askers.find(|asker| *asker != agent.name) else {
+        let message = format!("the thread waits for answers; answer each of these first: {list}");
+        return Refusal::conflict("interaction_pending", message).with(json!({ "open": ids }));
+    };
     let message = format!(
-        "the thread waits for answers; answer each of these first: {}",
-        ids.join(", ")
+        "the thread waits for answers to the agent {other:?}; answer each of these there first: {list}"
     );
-    Refusal {
-        kind: RefusalKind::Conflict,
-        ..Refusal::conflict("interaction_pending", message)
-    }
-    .with(json!({ "open": ids }))
+    Refusal::conflict("interaction_pending", message).with(json!({ "open": ids, "agent": other }))
 }

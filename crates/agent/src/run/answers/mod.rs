@@ -121,7 +121,7 @@ impl Context<'_> {
                 "interaction_unknown",
                 "the thread does not wait for this answer",
             ),
-            false => pending_refusal(&self.thread.interactions),
+            false => pending_refusal(self.agent, &self.thread.interactions),
         }
     }
 

@@ -97,7 +97,7 @@ impl Context<'_> {
     ) -> Result<bool, Refusal> {
         let call_id = &result.tool_call_id;
         if self.thread.calls.iter().any(|call| call.id == *call_id) {
-            return Err(pending_refusal(&self.thread.interactions));
+            return Err(pending_refusal(self.agent, &self.thread.interactions));
         }
         match conversation.stored_result(call_id) {
             Some(known) if same_result(known, result) && self.agent.settings.replay_answers => {
