@@ -441,7 +441,8 @@ impl Agent {
         let schema = self.schema.as_ref().map(whole_state);
         let state_schema = schema
             .as_ref()
-            .map(compile_state)
+            .zip(self.schema.as_ref())
+            .map(|(whole, written)| compile_state(whole, written))
             .transpose()
             .map_err(|e| e.within("state.schema"))?;
         let keys = schema
@@ -482,9 +483,15 @@ fn whole_state(schema: &Value) -> Value {
     }
 }
 
-fn compile_state(schema: &Value) -> Result<Schema, BuildError> {
+/// Compiles the schema of the whole state; an error names the place in what was written.
+fn compile_state(schema: &Value, written: &Value) -> Result<Schema, BuildError> {
     match schema.get("type").and_then(Value::as_str) {
-        None | Some("object") => Schema::compile(schema).map_err(BuildError::new),
+        None | Some("object") => Schema::compile(schema).map_err(|why| {
+            let inner = why
+                .strip_prefix("/properties")
+                .filter(|_| schema != written);
+            BuildError::new(inner.unwrap_or(&why))
+        }),
         Some(other) => Err(BuildError::new(format!(
             "the state is an object, and this is the schema of type {other:?}"
         ))),

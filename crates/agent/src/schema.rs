@@ -1,5 +1,7 @@
 //! Compiled JSON Schemas.
 
+mod wrong;
+
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
@@ -8,11 +10,11 @@ use serde_json::Value;
 pub(crate) struct Schema(jsonschema::Validator);
 
 impl Schema {
-    /// Compiles a schema; the error says what is wrong with it.
+    /// Compiles a schema; the error says where within the schema something is wrong, and what.
     pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
         jsonschema::validator_for(schema)
             .map(Self)
-            .map_err(|error| error.to_string())
+            .map_err(|error| wrong::sentence(schema, &error))
     }
 
     /// Checks a value; the error names the place within the value and what was expected, and never

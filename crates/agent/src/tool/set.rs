@@ -79,6 +79,15 @@ pub(crate) struct ToolSet {
     by_name: HashMap<String, usize>,
 }
 
+/// The schema that a tool's answer must fit, with the key that it has in an agent file.
+fn answer_of(tool: &Tool) -> Option<(&'static str, &Value)> {
+    match &tool.execution {
+        Execution::Client { result, .. } => result.as_ref().map(|schema| ("client.result", schema)),
+        Execution::PrivateInput { form, .. } => Some(("private_input.schema", form)),
+        _ => None,
+    }
+}
+
 #[derive(Debug)]
 struct Checked {
     tool: Tool,
@@ -114,16 +123,9 @@ impl ToolSet {
                 |what: &str, why: String| BuildError::new(format!("tool {name:?}: {what}: {why}"));
             let parameters =
                 Schema::compile(&tool.spec.parameters).map_err(|e| place("parameters", e))?;
-            let answer = match &tool.execution {
-                Execution::Client {
-                    result: Some(schema),
-                    ..
-                }
-                | Execution::PrivateInput { form: schema, .. } => {
-                    Some(Schema::compile(schema).map_err(|e| place("schema of the answer", e))?)
-                }
-                _ => None,
-            };
+            let answer = answer_of(&tool)
+                .map(|(key, schema)| Schema::compile(schema).map_err(|e| place(key, e)))
+                .transpose()?;
             if set.by_name.insert(name.clone(), set.tools.len()).is_some() {
                 return Err(BuildError::new(format!("tool {name:?} is declared twice")));
             }

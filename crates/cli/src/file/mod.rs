@@ -13,6 +13,7 @@ mod path;
 mod prompt;
 mod read;
 mod script;
+mod sentence;
 mod standin;
 mod syntax;
 pub(crate) mod tool;
@@ -29,7 +30,6 @@ pub(crate) use path::KeyPath;
 pub(crate) use variables::Variables;
 
 use antiphon::model::script::Script;
-use path::Segment;
 use tree::Node;
 
 /// The largest file that is read, in bytes.
@@ -89,7 +89,7 @@ impl AgentFile {
 
     /// An error from a sentence that begins with a key path and a colon, as those of agents do.
     pub(crate) fn error_in_words(&self, sentence: &str) -> FileError {
-        let (path, what) = self.tree.split_path(sentence);
+        let (path, what) = sentence::split(&self.tree, sentence);
         self.error(path, what)
     }
 }
@@ -137,46 +137,6 @@ fn text_of(path: &Path) -> Result<String, FileError> {
         std::io::ErrorKind::InvalidData => wrong("the file is not UTF-8 text".to_owned()),
         _ => wrong(format!("cannot be read: {error}")),
     })
-}
-
-impl Node {
-    /// Splits `agents.a: state.predict[0]: what` into the path, as far as it exists here, and the rest.
-    fn split_path<'a>(&self, sentence: &'a str) -> (KeyPath, &'a str) {
-        let (mut path, mut what) = (Vec::new(), sentence);
-        let (mut node, mut steps, mut rest) = (self, Vec::new(), sentence);
-        while let Some((segment, next, after)) = node.step(rest) {
-            steps.push(segment);
-            (node, rest) = (next, after);
-            if let Some(after) = rest.strip_prefix(": ") {
-                path.append(&mut steps);
-                (what, rest) = (after, after);
-            }
-        }
-        (KeyPath::from(path), what)
-    }
-
-    /// The child that this text begins with, and the text after it.
-    fn step<'a>(&self, text: &'a str) -> Option<(Segment, &Self, &'a str)> {
-        match &self.content {
-            tree::Content::Map(entries) => {
-                let text = text.strip_prefix('.').unwrap_or(text);
-                // The longest key wins, as a name may hold a dot.
-                let ends = |rest: &str| rest.starts_with(['.', '[', ':']);
-                let fits = entries.iter().filter_map(|entry| {
-                    let rest = text.strip_prefix(entry.key.as_str())?;
-                    ends(rest).then_some((entry, rest))
-                });
-                let (entry, rest) = fits.max_by_key(|(entry, _)| entry.key.len())?;
-                Some((Segment::Key(entry.key.clone()), &entry.value, rest))
-            }
-            tree::Content::List(items) => {
-                let (index, rest) = text.strip_prefix('[')?.split_once(']')?;
-                let index: usize = index.parse().ok()?;
-                Some((Segment::Index(index), items.get(index)?, rest))
-            }
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -549,6 +549,58 @@ fn a_script_may_stand_in_its_own_file() {
 }
 
 #[test]
+fn mistakes_in_schemas_are_found_in_the_file() {
+    let no_type = "is no type; the types are array, boolean,";
+    let tool = |worker: &str| {
+        format!(
+            "agents:\n  a:\n    model: {{ provider: script }}\n    tools:\n      - name: x\n{worker}"
+        )
+    };
+    let state = |state: &str| {
+        format!("agents:\n  a:\n    model: {{ provider: script }}\n    state:\n{state}")
+    };
+    let schema = "{ properties: { b: { type: strng } } }";
+    for (text, expected) in [
+        (
+            tool(&format!("        returns: 1\n        parameters: {schema}\n")),
+            format!("a.yaml:7:9: agents.a.tools[0].parameters: /properties/b/type: \"strng\" {no_type}"),
+        ),
+        (
+            tool(&format!("        client:\n          result: {schema}\n")),
+            format!("a.yaml:7:11: agents.a.tools[0].client.result: /properties/b/type: \"strng\" {no_type}"),
+        ),
+        (
+            tool(&format!(
+                "        private_input:\n          deliver: {{ http: {{ url: 'http://x/' }} }}\n          schema: {schema}\n"
+            )),
+            format!("a.yaml:8:11: agents.a.tools[0].private_input.schema: /properties/b/type: \"strng\" {no_type}"),
+        ),
+        (
+            tool("        returns: 1\n        parameters: { properties: { b: { $ref: 'http://a.example/b' } } }\n"),
+            "parameters: /properties/b/$ref: this leads to another document, and none is fetched".to_owned(),
+        ),
+        (
+            tool("        returns: 1\n        parameters: { type: ${WORD} }\n"),
+            "a.yaml:7:9: agents.a.tools[0].parameters: /type: the variable's value does not fit here".to_owned(),
+        ),
+        (
+            state("      schema: { b: { type: strng } }\n"),
+            format!("a.yaml:5:7: agents.a.state.schema: /b/type: \"strng\" {no_type}"),
+        ),
+        (
+            state("      schema: { type: object, properties: { b: { type: strng } } }\n"),
+            format!("a.yaml:5:7: agents.a.state.schema: /properties/b/type: \"strng\" {no_type}"),
+        ),
+        (
+            state("      schema: { type: object, required: [b] }\n"),
+            "a.yaml:4:5: agents.a.state.initial: \"b\" is missing".to_owned(),
+        ),
+    ] {
+        refused(&text, &expected);
+    }
+}
+
+#[test]
 fn errors_of_agents_find_their_place() {
     let file = load(&file("", "", RETURNS)).unwrap();
     let line = |sentence: &str| file.error_in_words(sentence).to_string();
@@ -559,6 +611,14 @@ fn errors_of_agents_find_their_place() {
     assert_eq!(
         line("agents.recipe: tool \"x\": odd"),
         "a.yaml:2:3: agents.recipe: tool \"x\": odd"
+    );
+    assert_eq!(
+        line("agents.recipe: tool \"update_recipe\": parameters: odd"),
+        "a.yaml:8:9: agents.recipe.tools[0].parameters: odd"
+    );
+    assert_eq!(
+        line("agents.recipe: tool \"update_recipe\": is odd"),
+        "a.yaml:2:3: agents.recipe: tool \"update_recipe\": is odd"
     );
     assert_eq!(line("nothing known"), "a.yaml:1:1: nothing known");
 }
