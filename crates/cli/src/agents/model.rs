@@ -45,7 +45,7 @@ pub(super) fn model(
             let name = entry.name.clone().unwrap_or_else(|| "script".to_owned());
             Ok(Arc::new(ScriptModel::new(
                 name,
-                script(file, entry, variables)?,
+                script(file, entry, path, variables)?,
             )))
         }
         Provider::OpenaiResponses
@@ -104,11 +104,12 @@ impl Place {
 fn script(
     file: &AgentFile,
     entry: &ModelEntry,
+    path: &KeyPath,
     variables: &Variables,
 ) -> Result<Script, FileError> {
     match (&entry.script, &entry.file) {
         (Some(script), _) => Ok(script.clone()),
-        (None, Some(path)) => file::load_script(&file.folder().join(path), variables),
+        (None, Some(name)) => file::load_script(file, &path.key("file"), name, variables),
         (None, None) => Ok(Script::new(vec![ScriptTurn {
             say: Some("I am a script, not a model. You said: {{user}}".to_owned()),
             ..ScriptTurn::default()

@@ -30,7 +30,7 @@ pub(crate) use path::KeyPath;
 pub(crate) use variables::Variables;
 
 use antiphon::model::script::Script;
-use tree::Node;
+use tree::{Content, Node, Text};
 
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -50,7 +50,17 @@ impl AgentFile {
     /// # Errors
     /// Everything that is known to be wrong with it.
     pub(crate) fn load(path: &Path, variables: &Variables) -> Result<Self, FileError> {
-        let text = text_of(path)?;
+        let text = text_of(path).map_err(|unread| {
+            let what = match unread {
+                Unread::Missing => {
+                    "there is no such file; name one, as in `antiphon serve FILE`, or try `antiphon demo`"
+                        .to_owned()
+                }
+                Unread::Unusable(why) => why,
+            };
+            let problem = Problem::new(Default::default(), KeyPath::default(), what);
+            FileError::new(path, vec![problem])
+        })?;
         Self::parse(path, &text, variables)
     }
 
@@ -87,6 +97,14 @@ impl AgentFile {
         FileError::new(&self.path, vec![problem])
     }
 
+    /// How an error quotes the text at a key path: not at all, where a variable filled it in.
+    pub(crate) fn shown(&self, path: &KeyPath, text: &str) -> String {
+        match self.tree.get(path).map(|node| &node.content) {
+            Some(Content::Text(Text { filled: true, .. })) => "of the variable's value".to_owned(),
+            _ => format!("{text:?}"),
+        }
+    }
+
     /// An error from a sentence that begins with a key path and a colon, as those of agents do.
     pub(crate) fn error_in_words(&self, sentence: &str) -> FileError {
         let (path, what) = sentence::split(&self.tree, sentence);
@@ -94,13 +112,28 @@ impl AgentFile {
     }
 }
 
-/// Reads a file that holds a script.
+/// Reads the script that the file's value at `key` names.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(crate) fn load_script(path: &Path, variables: &Variables) -> Result<Script, FileError> {
-    let text = text_of(path)?;
-    let wrong = |problems| FileError::new(path, problems);
+/// There is no such file, which is said of the value, or what is wrong within it.
+pub(crate) fn load_script(
+    file: &AgentFile,
+    key: &KeyPath,
+    name: &Path,
+    variables: &Variables,
+) -> Result<Script, FileError> {
+    let path = file.folder().join(name);
+    let text = text_of(&path).map_err(|unread| {
+        let shown = file.shown(key, &path.display().to_string());
+        let what = match unread {
+            Unread::Missing => {
+                format!("there is no file {shown}; name one, relative to the folder of this file")
+            }
+            Unread::Unusable(why) => format!("{shown} can't be used: {why}"),
+        };
+        file.error(key.clone(), what)
+    })?;
+    let wrong = |problems| FileError::new(&path, problems);
     let tree = filled(&text, variables).map_err(wrong)?;
     read::read(&tree).map_err(|problem| wrong(vec![problem]))
 }
@@ -118,11 +151,13 @@ fn filled(text: &str, variables: &Variables) -> Result<Node, Vec<Problem>> {
     }
 }
 
-fn text_of(path: &Path) -> Result<String, FileError> {
-    let wrong = |what: String| {
-        let problem = Problem::new(Default::default(), KeyPath::default(), what);
-        FileError::new(path, vec![problem])
-    };
+/// Why there is no text of a file.
+enum Unread {
+    Missing,
+    Unusable(String),
+}
+
+fn text_of(path: &Path) -> Result<String, Unread> {
     let read = std::fs::metadata(path).and_then(|facts| {
         if facts.len() > MAX_BYTES {
             return Err(std::io::Error::other("it is larger than 16 MiB"));
@@ -130,12 +165,11 @@ fn text_of(path: &Path) -> Result<String, FileError> {
         std::fs::read_to_string(path)
     });
     read.map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => wrong(
-            "there is no such file; name one, as in `antiphon serve FILE`, or try `antiphon demo`"
-                .to_owned(),
-        ),
-        std::io::ErrorKind::InvalidData => wrong("the file is not UTF-8 text".to_owned()),
-        _ => wrong(format!("cannot be read: {error}")),
+        std::io::ErrorKind::NotFound => Unread::Missing,
+        std::io::ErrorKind::InvalidData => {
+            Unread::Unusable("the file is not UTF-8 text".to_owned())
+        }
+        _ => Unread::Unusable(format!("cannot be read: {error}")),
     })
 }
 

@@ -532,12 +532,14 @@ fn a_script_may_stand_in_its_own_file() {
         let file = AgentFile::parse(&path, text, &variables).unwrap();
         agents(&file, &variables, &ModelChoice::AsWritten).map_err(|error| error.to_string())
     };
-    assert!(
-        made()
-            .unwrap_err()
-            .contains("turns.yaml: there is no such file")
-    );
     let turns = folder.path().join("turns.yaml");
+    assert_eq!(
+        made().unwrap_err(),
+        format!(
+            "{}:1:43: agents.a.model.file: there is no file {turns:?}; name one, relative to the folder of this file",
+            path.display()
+        )
+    );
     std::fs::write(&turns, "turns:\n  - sey: hello\n").unwrap();
     let error = made().unwrap_err();
     assert!(
@@ -546,6 +548,14 @@ fn a_script_may_stand_in_its_own_file() {
     );
     std::fs::write(&turns, "turns: [{ say: hello }]").unwrap();
     assert_eq!(made().unwrap().len(), 1);
+}
+
+#[test]
+fn a_script_of_a_variable_is_not_named() {
+    refused(
+        "agents: { a: { model: { provider: script, file: ${WORD} } } }",
+        "a.yaml:1:43: agents.a.model.file: there is no file of the variable's value; name one",
+    );
 }
 
 #[test]

@@ -106,7 +106,18 @@ impl Node {
     /// The place of a value, or of the innermost value around it that exists. A key of a mapping is
     /// shown where the key stands.
     pub(crate) fn position(&self, path: &KeyPath) -> Position {
-        let (mut node, mut at) = (self, self.at);
+        self.follow(path).1
+    }
+
+    /// The value at a path, if it exists.
+    pub(crate) fn get(&self, path: &KeyPath) -> Option<&Self> {
+        let (node, _, steps) = self.follow(path);
+        (steps == path.segments().len()).then_some(node)
+    }
+
+    /// The innermost value along a path that exists, its place, and how many steps lead to it.
+    fn follow(&self, path: &KeyPath) -> (&Self, Position, usize) {
+        let (mut node, mut at, mut steps) = (self, self.at, 0);
         for segment in path.segments() {
             let next = match (&node.content, segment) {
                 (Content::Map(entries), Segment::Key(key)) => entries
@@ -120,8 +131,9 @@ impl Node {
             };
             let Some(found) = next else { break };
             (node, at) = found;
+            steps += 1;
         }
-        at
+        (node, at, steps)
     }
 
     /// What this value is, in words.
