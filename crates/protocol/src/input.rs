@@ -71,7 +71,7 @@ impl RunAgentInput {
     /// # Errors
     ///
     /// A known member is missing or malformed, given in both spellings with different values,
-    /// an id is too long or holds control characters, or two different messages share an id.
+    /// an id is empty, too long or holds control characters, or two different messages share an id.
     pub fn read(value: Value) -> Result<Read<Self>, FieldError> {
         let mut reader = Reader::new(Manners::Input);
         let read = Self::from_wire(value, &mut reader).and_then(|mut input| {
@@ -138,6 +138,9 @@ impl RunAgentInput {
 
 /// Checks an id that a client chose: it goes into logs, headers and stores.
 fn check_id(id: &str, reader: &Reader) -> Reading<()> {
+    if id.trim().is_empty() {
+        return Err(reader.malformed("must not be empty"));
+    }
     if id.len() > MAX_ID_BYTES {
         return Err(reader.malformed(format!("must not be longer than {MAX_ID_BYTES} bytes")));
     }

@@ -323,6 +323,23 @@ fn answers_are_read_in_all_their_shapes() {
 }
 
 #[test]
+fn an_id_names_something() {
+    for blank in ["", " ", "\u{a0}"] {
+        let user = |id: &str| json!({"id": id, "role": "user", "content": "hi"});
+        for (change, place) in [
+            (
+                json!({"messages": [user("u"), user(blank)]}),
+                "messages[1].id",
+            ),
+            (json!({"threadId": blank}), "threadId"),
+            (json!({"runId": blank}), "runId"),
+        ] {
+            refuse(body(&change), place, "must not be empty");
+        }
+    }
+}
+
+#[test]
 fn an_answer_without_a_status_is_none() {
     let resolved = json!({"interruptId": "i1", "status": "resolved"});
     for entry in [

@@ -83,9 +83,15 @@ impl StaticTokens {
 
 /// The bearer token of a request.
 pub(super) fn bearer_of(head: &Parts) -> Result<&str, Rejection> {
-    let Some(value) = head.headers.get(AUTHORIZATION) else {
+    let mut given = head.headers.get_all(AUTHORIZATION).iter();
+    let Some(value) = given.next() else {
         return Err(Rejection::unauthenticated("a bearer token is needed"));
     };
+    // A proxy may have checked the other one.
+    if given.next().is_some() {
+        let message = "a request has one Authorization header";
+        return Err(Rejection::unauthenticated(message));
+    }
     let token = value.to_str().ok().and_then(bearer);
     token.ok_or_else(unknown)
 }
@@ -128,9 +134,12 @@ impl fmt::Debug for StaticTokens {
 mod tests {
     use super::*;
 
-    fn ask(tokens: &StaticTokens, authorization: Option<&str>) -> Option<Principal> {
+    fn ask<'a>(
+        tokens: &StaticTokens,
+        authorization: impl IntoIterator<Item = &'a str>,
+    ) -> Option<Principal> {
         let mut request = http::Request::builder();
-        if let Some(value) = authorization {
+        for value in authorization {
             request = request.header(AUTHORIZATION, value);
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
@@ -174,6 +183,15 @@ mod tests {
         }
         assert_eq!(ask(&tokens, None), None);
         assert_eq!(ask(&StaticTokens::new(), Some("Bearer x")), None);
+    }
+
+    #[test]
+    fn two_headers_name_nobody() {
+        let tokens = tokens();
+        for second in ["Bearer beta", "Bearer alpha", "Bearer x", ""] {
+            assert_eq!(ask(&tokens, ["Bearer alpha", second]), None, "{second:?}");
+            assert_eq!(ask(&tokens, [second, "Bearer alpha"]), None, "{second:?}");
+        }
     }
 
     #[test]
