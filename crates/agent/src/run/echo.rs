@@ -69,7 +69,7 @@ fn unseen<'a>(thread: &'a Thread, sent: &[Message]) -> impl Iterator<Item = &'a 
     let messages = || thread.messages.iter().map(|stored| &stored.message);
     let held: HashSet<&str> = sent
         .iter()
-        .flat_map(|message| message.tool_calls())
+        .flat_map(Message::tool_calls)
         .map(|call| call.id.as_str())
         .collect();
     let missing: HashSet<&str> = messages()
@@ -81,7 +81,7 @@ fn unseen<'a>(thread: &'a Thread, sent: &[Message]) -> impl Iterator<Item = &'a 
         .map(|result| result.tool_call_id.as_str())
         .collect();
     messages()
-        .flat_map(|message| message.tool_calls())
+        .flat_map(Message::tool_calls)
         .filter(move |call| missing.contains(call.id.as_str()))
 }
 
