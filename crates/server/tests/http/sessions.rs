@@ -118,15 +118,36 @@ async fn sessions_and_messages_are_listed_in_pages() {
     assert_eq!(page["messages"][0]["role"], "assistant");
     assert_eq!(page["nextCursor"], Value::Null);
 
-    for query in [
-        "limit=0",
-        "limit=101",
-        "limit=x",
-        "cursor=nonsense",
-        &format!("cursor={cursor}"),
+    let between = "limit must be between 1 and 100";
+    let foreign = "the cursor does not belong to this list";
+    for (query, field, message) in [
+        ("limit=0", "limit", between),
+        ("limit=101", "limit", between),
+        ("limit=x", "limit", between),
+        ("limit=", "limit", between),
+        ("limit=-1", "limit", between),
+        ("limit=99999999999999999999", "limit", between),
+        ("cursor=nonsense", "cursor", foreign),
+        (&format!("cursor={cursor}"), "cursor", foreign),
+        ("a=1&a=2&limit=1&limi%74=2", "limit", "limit is given twice"),
+        ("cursor=x&cursor=x", "cursor", "cursor is given twice"),
     ] {
-        let mut answer = server.get(&format!("/sessions?{query}")).await;
-        answer.refusal(400, "invalid_query").await;
+        for path in ["/sessions", "/sessions/t1/messages", "/copilotkit/threads"] {
+            if path != "/sessions" && message == foreign {
+                continue;
+            }
+            let mut answer = server.get(&format!("{path}?{query}")).await;
+            let error = answer.refusal(400, "invalid_query").await;
+            assert_eq!(error["field"], field, "{path}?{query}");
+            assert_eq!(error["message"], message, "{path}?{query}");
+        }
+    }
+    for path in [
+        "/sessions?limit=2&a=1&a=2",
+        "/sessions?",
+        "/sessions?&&%ff=%ff",
+    ] {
+        assert_eq!(server.get(path).await.status, 200, "{path}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
 use percent_encoding::percent_decode_str;
@@ -13,7 +13,7 @@ use super::threads::{self, Part};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::error::ApiError;
-use crate::routes::extract::Segment;
+use crate::routes::extract::{Segment, query};
 
 /// Answers a call as the path of its own would.
 pub(super) async fn answer(
@@ -28,8 +28,8 @@ pub(super) async fn answer(
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     let answer = match (method, segments.as_slice()) {
         ("GET", ["threads"]) => {
-            let which = Query::try_from_uri(&uri).map_err(|_| unreadable("params.path"))?;
-            threads::listed(app, &user, which.0).await?
+            let which = query(&uri)?;
+            threads::listed(app, &user, which).await?
         }
         ("GET", ["threads", id, part]) => {
             let part = match *part {

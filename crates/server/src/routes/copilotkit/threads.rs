@@ -22,7 +22,7 @@ use crate::routes::sessions::{self, Page};
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Which {
     agent_id: Option<String>,
-    limit: Option<usize>,
+    limit: Option<String>,
     cursor: Option<String>,
 }
 

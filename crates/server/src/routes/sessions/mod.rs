@@ -28,16 +28,18 @@ const PAGE: usize = 100;
 /// A page of a list.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Page {
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<String>,
     pub(crate) cursor: Option<String>,
 }
 
 impl Page {
     fn limit(&self) -> Result<usize, ApiError> {
-        match self.limit {
-            None => Ok(PAGE),
-            Some(limit @ 1..=PAGE) => Ok(limit),
-            Some(_) => {
+        let Some(limit) = &self.limit else {
+            return Ok(PAGE);
+        };
+        match limit.parse() {
+            Ok(limit @ 1..=PAGE) => Ok(limit),
+            _ => {
                 let message = format!("limit must be between 1 and {PAGE}");
                 Err(ApiError::invalid("invalid_query", "limit", message))
             }
