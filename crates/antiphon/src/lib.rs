@@ -380,7 +380,7 @@ pub mod store {
     pub use antiphon_agent::store::*;
     #[cfg(feature = "sqlite")]
     #[doc(inline)]
-    pub use antiphon_store::Sqlite;
+    pub use antiphon_store::{Failure, Sqlite};
 }
 
 /// The README's examples compile.

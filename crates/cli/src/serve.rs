@@ -41,7 +41,7 @@ pub(crate) async fn serve(args: args::Serve) -> Result<Ended, Failure> {
     )
     .await?;
     let agents = file.document.agents.0.len();
-    tracing::info!(file = %args.file.display(), agents, store = ?url, "serving");
+    tracing::info!(file = %args.file.display(), agents, store = %url, "serving");
     running::serve(bound).await
 }
 
@@ -69,9 +69,15 @@ pub(crate) fn store_url(file: &AgentFile, option: Option<&str>) -> Result<StoreU
         return StoreUrl::parse(option, Path::new(""))
             .map_err(|what| Failure::usage(format!("--store {option}: {what}")));
     }
+    let key = KeyPath::default().key("store");
     let text = file.document.store.as_deref().unwrap_or(STORE);
-    let parsed = StoreUrl::parse(text, file.folder());
-    parsed.map_err(|what| file.error(KeyPath::default().key("store"), what).into())
+    let url = StoreUrl::parse(text, file.folder());
+    let url = url.map_err(|what| file.error(key.clone(), what))?;
+    Ok(if file.is_filled(&key) {
+        url.hidden()
+    } else {
+        url
+    })
 }
 
 /// The server that a file describes, without its store.

@@ -1,10 +1,13 @@
 //! Which store a command uses.
 
+use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use antiphon::clock::SystemClock;
-use antiphon::store::{MemoryStore, Sqlite, Store};
+use antiphon::store::{Error, Failure, MemoryStore, Sqlite, Store};
+use rustix::fs::Access;
 
 /// Where threads are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +15,15 @@ pub(crate) enum StoreUrl {
     /// Nothing outlives the process.
     Memory,
     /// A file.
-    Sqlite(PathBuf),
+    Sqlite(File),
+}
+
+/// A file that threads are kept in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct File {
+    path: PathBuf,
+    /// Whether a variable names it, so that nothing may print it.
+    hidden: bool,
 }
 
 impl StoreUrl {
@@ -25,15 +36,29 @@ impl StoreUrl {
             return Ok(Self::Memory);
         }
         if text.starts_with("postgres:") || text.starts_with("postgresql:") {
-            return Err("a PostgreSQL store is not supported yet by this build".to_owned());
+            return Err("a PostgreSQL store is not supported yet by this build; write memory or sqlite:PATH".to_owned());
         }
         let path = text
             .strip_prefix("sqlite://")
             .or_else(|| text.strip_prefix("sqlite:"))
             .filter(|path| !path.is_empty());
         match path {
-            Some(path) => Ok(Self::Sqlite(folder.join(path))),
+            Some(path) => Ok(Self::file(folder.join(path))),
             None => Err("expected memory or sqlite:PATH".to_owned()),
+        }
+    }
+
+    /// This file.
+    pub(crate) fn file(path: PathBuf) -> Self {
+        let hidden = false;
+        Self::Sqlite(File { path, hidden })
+    }
+
+    /// The same store, whose name is printed nowhere.
+    pub(crate) fn hidden(self) -> Self {
+        match self {
+            Self::Memory => Self::Memory,
+            Self::Sqlite(File { path, .. }) => Self::Sqlite(File { path, hidden: true }),
         }
     }
 
@@ -44,12 +69,97 @@ impl StoreUrl {
     pub(crate) async fn open(&self) -> Result<Arc<dyn Store>, String> {
         match self {
             Self::Memory => Ok(Arc::new(MemoryStore::new(Arc::new(SystemClock)))),
-            Self::Sqlite(path) => match Sqlite::open(path).await {
+            Self::Sqlite(file) => match Sqlite::open(&file.path).await {
                 Ok(store) => Ok(Arc::new(store)),
-                Err(error) => Err(format!("the store {}: {}", path.display(), chain(&error))),
+                Err(error) => Err(file.unusable(&error)),
             },
         }
     }
+}
+
+impl fmt::Display for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory => f.write_str("memory"),
+            Self::Sqlite(file) => write!(f, "sqlite:{file}"),
+        }
+    }
+}
+
+impl File {
+    /// Judges the file as [`StoreUrl::open`] would, and changes nothing; says whether it is there.
+    ///
+    /// # Errors
+    /// Why it can't be used.
+    pub(crate) async fn look(&self) -> Result<bool, String> {
+        let unusable = |source| {
+            let path = self.path.clone();
+            self.unusable(&Failure::File { path, source }.into())
+        };
+        let path = std::path::absolute(&self.path).map_err(unusable)?;
+        match std::fs::metadata(&path) {
+            Ok(_) => {
+                let looked = Sqlite::look(&path).await;
+                looked.map_err(|error| self.unusable(&error))?;
+                // Its log is a file beside it.
+                may_make_files_below(path.parent()).map_err(unusable)?;
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                may_make_files_below(path.parent()).map_err(unusable)?;
+                Ok(false)
+            }
+            Err(error) => Err(unusable(error)),
+        }
+    }
+
+    fn unusable(&self, error: &Error) -> String {
+        let failure = match error {
+            Error::Unavailable(cause) => cause.downcast_ref::<Failure>(),
+            _ => None,
+        };
+        let why = match failure {
+            Some(Failure::InUse { .. }) => {
+                "another server uses it; stop that one, or choose another store".to_owned()
+            }
+            Some(Failure::File { path, source }) => {
+                let part = if self.hidden || *path == self.path {
+                    String::new()
+                } else {
+                    format!("{}: ", path.display())
+                };
+                format!("{part}{source}; make it usable, or choose another store")
+            }
+            Some(failure @ Failure::NewerSchema { .. }) => failure.to_string(),
+            Some(failure) => format!("{}; choose another store", chain(failure)),
+            None => format!("{}; choose another store", chain(error)),
+        };
+        format!("the store {self}: {why}")
+    }
+}
+
+impl fmt::Display for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.hidden {
+            true => f.write_str("that a variable names"),
+            false => write!(f, "{}", self.path.display()),
+        }
+    }
+}
+
+/// Whether files, and the folders above them, can be made in a folder that may not be there yet.
+fn may_make_files_below(folder: Option<&Path>) -> io::Result<()> {
+    let mut folders = folder.into_iter().flat_map(Path::ancestors);
+    let Some(folder) = folders.find(|folder| folder.symlink_metadata().is_ok()) else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    if !folder.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    Ok(rustix::fs::access(
+        folder,
+        Access::WRITE_OK | Access::EXEC_OK,
+    )?)
 }
 
 /// An error with its causes, each once.
@@ -73,7 +183,7 @@ mod tests {
     #[test]
     fn paths_are_relative_to_the_folder() {
         let parse = |text| StoreUrl::parse(text, Path::new("/data"));
-        let file = |path: &str| Ok(StoreUrl::Sqlite(path.into()));
+        let file = |path: &str| Ok(StoreUrl::file(path.into()));
         assert_eq!(parse("memory"), Ok(StoreUrl::Memory));
         assert_eq!(parse("sqlite:a.db"), file("/data/a.db"));
         assert_eq!(parse("sqlite:/b.db"), file("/b.db"));

@@ -287,7 +287,7 @@ fn doctor_reports_each_finding_with_what_to_do() {
         "--listen",
         &address,
         "--store",
-        "sqlite:no/such/folder/x.db",
+        "sqlite:antiphon.yaml/x.db",
     ]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(
@@ -299,5 +299,75 @@ fn doctor_reports_each_finding_with_what_to_do() {
         ended.stdout.contains("2 things are to be done."),
         "{}",
         ended.stdout
+    );
+}
+
+fn entries(home: &Home) -> Vec<String> {
+    let entries = home.path().read_dir().unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn doctor_judges_a_store_as_serve_does_and_leaves_nothing_behind() {
+    let home = Home::with(GOOD);
+    for (store, is_well, says) in [
+        ("sqlite:no/such/x.db", true, "no/such/x.db will be made"),
+        ("sqlite:empty.db", true, "empty.db can be used"),
+        (
+            "sqlite:antiphon.yaml",
+            false,
+            "file is not a database; choose another store",
+        ),
+        (
+            "sqlite:antiphon.yaml/x.db",
+            false,
+            "make it usable, or choose another store",
+        ),
+        ("sqlite:folder", false, "Is a directory"),
+        ("sqlite:folder/../antiphon.yaml", false, "not a database"),
+    ] {
+        home.write("empty.db", "");
+        std::fs::create_dir_all(home.path().join("folder")).unwrap();
+        let before = entries(&home);
+        let ended = home.run(&["doctor", "--listen", "127.0.0.1:0", "--store", store]);
+        assert_eq!(ended.code, Some(if is_well { 0 } else { 1 }), "{ended:?}");
+        assert!(ended.stdout.contains(says), "{ended:?}");
+        assert_eq!(entries(&home), before, "{store}");
+        if is_well {
+            let args = ["serve", "--listen", "127.0.0.1:0", "--store", store];
+            assert_eq!(home.serve(&args).signal("TERM").code, Some(0));
+        } else {
+            home.run(&["serve", "--listen", "127.0.0.1:0", "--store", store])
+                .expect(1, &["the store "]);
+        }
+        for name in entries(&home) {
+            if name.ends_with(".lock") {
+                std::fs::remove_file(home.path().join(name)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn the_name_of_a_store_that_a_variable_names_is_not_printed() {
+    let home = Home::with(&format!(
+        "store: sqlite:${{PLACE}}\nlisten: 127.0.0.1:0\n{GOOD}"
+    ));
+    home.write(".env", "PLACE=antiphon.yaml\n");
+    let ended = home.run(&["serve"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.stderr.contains("the store that a variable names: "),
+        "{ended:?}"
+    );
+    assert!(!ended.stderr.contains("antiphon.yaml:"), "{ended:?}");
+    let ended = home.run(&["doctor"]);
+    assert!(
+        ended.stdout.contains("the store that a variable names: "),
+        "{ended:?}"
     );
 }

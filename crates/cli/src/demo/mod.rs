@@ -158,7 +158,7 @@ fn store_url(asked: Option<&str>) -> Result<StoreUrl, Failure> {
             "the data folder {folder} can't be made: {error}; choose a store with --store"
         ))
     })?;
-    Ok(StoreUrl::Sqlite(folder.join("demo.db")))
+    Ok(StoreUrl::file(folder.join("demo.db")))
 }
 
 /// `$XDG_DATA_HOME`, or `~/.local/share`; the specification wants relative paths ignored.

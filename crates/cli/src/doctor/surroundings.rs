@@ -1,7 +1,5 @@
 //! Where a file is to be served, and where it keeps its threads.
 
-use std::path::Path;
-
 use tokio::net::{TcpListener, lookup_host};
 
 use super::Finding;
@@ -55,31 +53,10 @@ pub(super) async fn store(file: &AgentFile, option: Option<&str>) -> Finding {
         StoreUrl::Memory => {
             Finding::well(SUBJECT, "memory; threads are gone when the server stops")
         }
-        StoreUrl::Sqlite(path) if path.exists() => match url.open().await {
-            Ok(_) => Finding::well(SUBJECT, format!("{} can be used", path.display())),
-            Err(error) => Finding::wrong(SUBJECT, Code::Failed, error),
-        },
-        StoreUrl::Sqlite(path) => match writable(path) {
-            Ok(()) => Finding::well(SUBJECT, format!("{} will be made", path.display())),
+        StoreUrl::Sqlite(database) => match database.look().await {
+            Ok(true) => Finding::well(SUBJECT, format!("{database} can be used")),
+            Ok(false) => Finding::well(SUBJECT, format!("{database} will be made")),
             Err(what) => Finding::wrong(SUBJECT, Code::Failed, what),
         },
     }
-}
-
-/// Whether a file can be made in the folder of this one.
-fn writable(path: &Path) -> Result<(), String> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let probe = folder.join(format!(".antiphon-doctor-{}", std::process::id()));
-    let tried = std::fs::File::create_new(&probe);
-    // A probe that was not made need not be taken away.
-    let _ = std::fs::remove_file(&probe);
-    tried.map(|_| ()).map_err(|error| {
-        format!(
-            "no file can be made in {}: {error}; make the folder writable, or choose another store",
-            folder.display()
-        )
-    })
 }

@@ -99,10 +99,17 @@ impl AgentFile {
 
     /// How an error quotes the text at a key path: not at all, where a variable filled it in.
     pub(crate) fn shown(&self, path: &KeyPath, text: &str) -> String {
-        match self.tree.get(path).map(|node| &node.content) {
-            Some(Content::Text(Text { filled: true, .. })) => "of the variable's value".to_owned(),
-            _ => format!("{text:?}"),
+        if self.is_filled(path) {
+            "of the variable's value".to_owned()
+        } else {
+            format!("{text:?}")
         }
+    }
+
+    /// Whether a variable filled in the text at a key path.
+    pub(crate) fn is_filled(&self, path: &KeyPath) -> bool {
+        let content = self.tree.get(path).map(|node| &node.content);
+        matches!(content, Some(Content::Text(Text { filled: true, .. })))
     }
 
     /// An error from a sentence that begins with a key path and a colon, as those of agents do.

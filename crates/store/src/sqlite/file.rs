@@ -29,9 +29,7 @@ impl DatabaseFile {
         private(&path).map_err(unusable(&path))?;
         // A file that has two names has one lock.
         let path = fs::canonicalize(&path).map_err(unusable(&path))?;
-        let mut lock_path = path.clone().into_os_string();
-        lock_path.push(".lock");
-        let lock_path = PathBuf::from(lock_path);
+        let lock_path = lock_of(&path);
         let lock = private(&lock_path).map_err(unusable(&lock_path))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
@@ -43,6 +41,13 @@ impl DatabaseFile {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The file that is locked while a server uses the database at this path.
+pub(super) fn lock_of(path: &Path) -> PathBuf {
+    let mut lock = path.as_os_str().to_owned();
+    lock.push(".lock");
+    lock.into()
 }
 
 /// Opens a file to write; a new one can be read by its owner alone, and so can the log that SQLite

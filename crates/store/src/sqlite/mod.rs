@@ -12,6 +12,7 @@ mod early;
 mod failure;
 mod file;
 mod lease;
+mod look;
 mod read;
 mod schema;
 mod script;

@@ -6,10 +6,24 @@ use sqlx::{SqlSafeStr, SqliteConnection};
 
 use super::failure::{Failure, failed};
 
-/// Brings the database to the schema that this version knows. A migration that has been released is
-/// never changed; a new version adds one.
+/// Brings the database to the schema that this version knows.
 pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<()> {
-    let migrations = vec![
+    let migrator = Migrator::with_migrations(migrations());
+    migrator
+        .run_direct(None, connection, false)
+        .await
+        .map_err(|error| unmigrated(error, newest_known()))
+}
+
+/// The newest schema that this version knows.
+pub(super) fn newest_known() -> i64 {
+    let versions = migrations().into_iter().map(|m| m.version);
+    versions.max().unwrap_or(0)
+}
+
+/// A migration that has been released is never changed; a new version adds one.
+fn migrations() -> Vec<Migration> {
+    vec![
         migration(
             1,
             "threads",
@@ -20,13 +34,7 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<()> {
             "early",
             include_str!("../../migrations/sqlite/0002_early.sql"),
         ),
-    ];
-    let known = migrations.iter().map(|m| m.version).max().unwrap_or(0);
-    let migrator = Migrator::with_migrations(migrations);
-    migrator
-        .run_direct(None, connection, false)
-        .await
-        .map_err(|error| unmigrated(error, known))
+    ]
 }
 
 fn migration(version: i64, name: &'static str, sql: &'static str) -> Migration {
