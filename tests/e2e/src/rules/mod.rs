@@ -312,8 +312,11 @@ impl Walk<'_> {
             None => self.bad(format!(
                 "TOOL_CALL_RESULT for {call:?}, a call the client has not seen"
             )),
-            // Of a call that a person was asked about, the server says that it was declined.
-            Some(tool) if self.page.contains(&tool) && !self.asked_about(call) => {
+            // Of a call that a person was asked about, the server says that it was declined; what a page
+            // answers in a resume, it has no message of.
+            Some(tool)
+                if self.page.contains(&tool) && !self.asked_about(call) && !self.resumes() =>
+            {
                 self.bad(format!(
                     "the server answered the page's call {tool} {call:?}"
                 ));
@@ -329,6 +332,11 @@ impl Walk<'_> {
             self.bad(format!("second TOOL_CALL_RESULT for {call:?}"));
         }
         self.new_message(message, "result");
+    }
+
+    fn resumes(&self) -> bool {
+        let entries = self.run.request["resume"].as_array();
+        entries.is_some_and(|entries| !entries.is_empty())
     }
 
     fn asked_about(&self, call: &str) -> bool {
