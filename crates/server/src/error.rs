@@ -163,6 +163,14 @@ impl ApiError {
         self
     }
 
+    /// Names the member at fault as another request has it, whose answer this is.
+    pub(crate) fn rename_field(mut self, rename: impl FnOnce(&str) -> Option<String>) -> Self {
+        if let Some(renamed) = self.0.field.as_deref().and_then(rename) {
+            self.0.field = Some(renamed);
+        }
+        self
+    }
+
     /// Says that a bearer token is wanted.
     pub(crate) fn challenge(mut self) -> Self {
         self.0.challenge = true;

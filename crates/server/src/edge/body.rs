@@ -63,6 +63,40 @@ pub(crate) async fn read(
     parse(&bytes, limits.json_depth)
 }
 
+/// Names members as they are written in camelCase, also where a client writes them in snake_case. One
+/// that is there in both has to mean one thing.
+pub(crate) fn name_members(body: &mut Value, names: &[&str]) -> Result<(), ApiError> {
+    let Value::Object(members) = body else {
+        return Ok(());
+    };
+    for name in names {
+        let snake = snake_case(name);
+        if snake == *name {
+            continue;
+        }
+        let Some(value) = members.shift_remove(&snake) else {
+            continue;
+        };
+        if members.get(*name).is_some_and(|other| *other != value) {
+            let message = format!("{name} and {snake} are both there and differ");
+            return Err(ApiError::invalid("invalid_input", *name, message));
+        }
+        members.insert((*name).to_owned(), value);
+    }
+    Ok(())
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 2);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
 /// The bytes are wiped when they are dropped: they may hold a private value.
 async fn collect(
     headers: &HeaderMap,

@@ -36,7 +36,13 @@ pub(crate) async fn approve(
     let open = find(&app, &user, &id, "approval", decides).await?;
     let body = sessions::object(&app, request, &["decision", "reason"]).await?;
     let (approved, payload) = decision(body)?;
-    let mut receipt = answer(&app, &user, &open, payload).await?;
+    let taken = answer(&app, &user, &open, payload).await;
+    let mut receipt = taken.map_err(|error| {
+        as_sent(error, |within| match within {
+            ".reason" => "reason".to_owned(),
+            _ => "decision".to_owned(),
+        })
+    })?;
     if approved {
         receipt["approvalId"] = json!(id);
         return Ok(answered(receipt));
@@ -70,9 +76,15 @@ pub(crate) async fn client_tool(
         let message = "output is missing";
         return Err(ApiError::invalid("invalid_input", "output", message));
     };
-    let mut receipt = answer(&app, &user, &open, output).await?;
+    let taken = answer(&app, &user, &open, output).await;
+    let mut receipt = taken.map_err(|error| as_sent(error, |within| format!("output{within}")))?;
     receipt["clientToolId"] = json!(id);
     Ok(answered(receipt))
+}
+
+/// A fault of the payload that was made of a body, named by the body's own member.
+fn as_sent(error: ApiError, member: impl FnOnce(&str) -> String) -> ApiError {
+    error.rename_field(|field| field.strip_prefix("resume[0].payload").map(member))
 }
 
 /// A user's interaction; another user's is none.

@@ -33,9 +33,13 @@ pub(crate) async fn fail(
     request: Request,
 ) -> Result<Json<Value>, ApiError> {
     let (name, report) = report(&app, request).await?;
-    let text = |member: &'static str| {
-        let text = report.get(member).and_then(Value::as_str);
-        text.map(str::to_owned).ok_or_else(|| missing(member))
+    let text = |member: &'static str| match report.get(member) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => {
+            let message = format!("{member} must be a string");
+            Err(ApiError::invalid("invalid_input", member, message))
+        }
+        None => Err(missing(member)),
     };
     let failed = Delivery::Fail {
         code: text("code")?,

@@ -280,6 +280,33 @@ async fn a_stream_announces_what_it_waits_for() {
 }
 
 #[tokio::test]
+async fn what_is_wrong_with_an_answer_is_named_as_it_was_sent() {
+    let desk = start().await;
+    let id = async |input: &str| desk.asks(input).await["requiredAction"]["id"].clone();
+    let wrong = async |path: &str, id: &Value, body: Value| {
+        let mut answer = desk.post(path, id, body).await;
+        let text = answer.text().await;
+        assert_eq!(answer.status, 400, "{text}");
+        let error: Value = serde_json::from_str(&text).unwrap();
+        assert!(!text.contains("resume["), "{text}");
+        error["error"]["field"].clone()
+    };
+    let color = id("pick_color").await;
+    for output in [json!(7), json!({ "colour": "red" }), json!(null)] {
+        let field = wrong("client-tools", &color, json!({ "output": output })).await;
+        assert_eq!(field, "output", "{output}");
+    }
+    let form = id("connect").await;
+    let field = wrong("client-tools", &form, json!({ "output": { "pin": 1 } })).await;
+    assert_eq!(field, "output");
+    let pay = id("pay").await;
+    let body = json!({ "decision": "approve", "reason": 7 });
+    assert_eq!(wrong("approvals", &pay, body).await, "reason");
+    let body = json!({ "decision": true });
+    assert_eq!(wrong("approvals", &pay, body).await, "decision");
+}
+
+#[tokio::test]
 async fn work_of_another_system_is_in_progress_until_it_reports() {
     let tokens = StaticTokens::new()
         .user("a", "alice")
@@ -317,6 +344,27 @@ async fn work_of_another_system_is_in_progress_until_it_reports() {
         forged.refusal(404, "not_found").await;
     }
     assert_eq!(server.get_with(&poll, &kyc).await.status, 403);
+    let path = format!("/external-waits/{id}/fail");
+    for (body, message) in [
+        (
+            json!({ "code": 5, "message": "no" }),
+            "code must be a string",
+        ),
+        (
+            json!({ "code": null, "message": "no" }),
+            "code must be a string",
+        ),
+        (json!({ "message": "no" }), "code is missing"),
+        (
+            json!({ "code": "x", "message": [] }),
+            "message must be a string",
+        ),
+    ] {
+        let mut wrong = server.post_with(&path, &body, &kyc).await;
+        let error = wrong.refusal(400, "invalid_input").await;
+        assert_eq!(error["message"], message);
+        assert_eq!(error["field"], message.split(' ').next().unwrap());
+    }
     let path = format!("/external-waits/{id}/complete");
     let done = server
         .post_with(&path, &json!({ "result": "level 7" }), &kyc)

@@ -321,6 +321,50 @@ async fn a_session_with_an_active_run_is_neither_changed_nor_deleted() {
     assert_eq!(deleted.status, 204);
 }
 
+#[tokio::test]
+async fn members_are_read_in_both_spellings() {
+    let server = server().await;
+    let made = send(&server, Method::POST, "/sessions", json!({ "id": "s" })).await;
+    assert_eq!(made.status, 201);
+    let change = async |body: Value| send(&server, Method::PATCH, "/sessions/s", body).await;
+    let snake = json!({ "state_delta": { "a": 1 } });
+    assert_eq!(change(snake).await.json().await["state"], json!({ "a": 1 }));
+    let same = json!({ "state_delta": { "a": 2 }, "stateDelta": { "a": 2 } });
+    assert_eq!(change(same).await.json().await["state"], json!({ "a": 2 }));
+    let both = json!({ "state_delta": { "a": 3 }, "stateDelta": { "a": 4 } });
+    let error = change(both).await.refusal(400, "invalid_input").await;
+    assert_eq!(error["field"], "stateDelta");
+    let unknown = json!({ "state_deltas": {} });
+    let error = change(unknown).await.refusal(400, "invalid_input").await;
+    assert_eq!(error["field"], "state_deltas");
+
+    let turn = json!({ "input": "hi", "session_id": "s" });
+    let receipt = server.post("/responses", &turn).await.json().await;
+    assert_eq!(receipt["sessionId"], "s");
+}
+
+#[tokio::test]
+async fn a_stop_spares_a_run_that_it_does_not_name_in_either_spelling() {
+    let (model, strings) = puppet();
+    let server = Running::start(Server::new([agent(model)])).await;
+    let mut run = server.post("/", &input("t1", "r1", "hi")).await;
+    let call = strings.call().await;
+    let path = "/copilotkit/agent/default/stop/t1";
+    for body in [json!({ "runId": "r0" }), json!({ "run_id": "r0" })] {
+        let answer = server.post(path, &body).await.json().await;
+        assert_eq!(answer["stopped"], false, "{body}");
+    }
+    let single = |params: Value| json!({ "method": "agent/stop", "params": params, "body": { "run_id": "r1" } });
+    let elsewhere = single(json!({ "threadId": "t2" }));
+    let answer = server.post("/copilotkit", &elsewhere).await.json().await;
+    assert_eq!(answer["stopped"], false);
+    let here = single(json!({ "agent_id": "default", "thread_id": "t1" }));
+    let answer = server.post("/copilotkit", &here).await.json().await;
+    assert_eq!(answer["stopped"], true);
+    call.dropped().await;
+    run.events().await;
+}
+
 /// Another system that says nothing more.
 struct Silent;
 

@@ -88,6 +88,8 @@ pub(crate) async fn single(
     body::check_type(&head.headers)?;
     let mut call = body::read(&head.headers, body, &app.limits).await?;
     let value = call["body"].take();
+    let params = ["agentId", "threadId", "httpMethod"];
+    body::name_members(&mut call["params"], &params)?;
     let param = |name: &str| call["params"][name].as_str();
     let agent_id = param("agentId").unwrap_or(DEFAULT);
     match call["method"].as_str().unwrap_or_default() {
@@ -103,7 +105,7 @@ pub(crate) async fn single(
         "agent/stop" => {
             agent(&app, agent_id)?;
             let thread_id = param("threadId").unwrap_or_default();
-            let stopped = stop::stopped(&app, &ThreadKey::new(user, thread_id), &value)?;
+            let stopped = stop::stopped(&app, &ThreadKey::new(user, thread_id), value)?;
             Ok(Json(stopped).into_response())
         }
         "resource/request" => {

@@ -30,12 +30,13 @@ pub(crate) async fn stop(
         body::read(&head.headers, body, &app.limits).await?
     };
     let key = ThreadKey::new(user, segment(&segments, "threadId"));
-    stopped(&app, &key, &scope).map(Json)
+    stopped(&app, &key, scope).map(Json)
 }
 
 /// Stops a run and says whether there was one. A `runId` keeps a stop that comes late from ending the
 /// run after the one that it was meant for.
-pub(super) fn stopped(app: &App, key: &ThreadKey, scope: &Value) -> Result<Value, ApiError> {
+pub(super) fn stopped(app: &App, key: &ThreadKey, mut scope: Value) -> Result<Value, ApiError> {
+    body::name_members(&mut scope, &["runId"])?;
     let was_at_work = match scope.get("runId") {
         None => app.runs.cancel_in(key),
         Some(Value::String(run_id)) => {

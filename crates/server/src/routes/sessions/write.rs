@@ -177,7 +177,9 @@ pub(crate) async fn object(
 ) -> Result<Map<String, Value>, ApiError> {
     let (head, body) = request.into_parts();
     body::check_type(&head.headers)?;
-    let Value::Object(object) = body::read(&head.headers, body, &app.limits).await? else {
+    let mut body = body::read(&head.headers, body, &app.limits).await?;
+    body::name_members(&mut body, members)?;
+    let Value::Object(object) = body else {
         return Ok(Map::new());
     };
     match object.keys().find(|key| !members.contains(&key.as_str())) {
