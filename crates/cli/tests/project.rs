@@ -62,6 +62,12 @@ fn the_real_model_of_a_new_project_only_waits_for_its_key() {
     home.write("antiphon.yaml", &format!("{before}    {model}\n\n{rest}"));
     home.run(&["serve"]).expect(2, &["OPENAI_API_KEY"]);
     let example = std::fs::read_to_string(home.path().join(".env.example")).unwrap();
+    home.write(".env", &example);
+    let says = "agents.assistant.model.api_key: the variable OPENAI_API_KEY is empty";
+    home.run(&["serve"]).expect(2, &[says]);
+    let doctor = home.run(&["doctor", "--listen", "127.0.0.1:0"]);
+    assert_eq!(doctor.code, Some(2), "{doctor:?}");
+    assert!(doctor.stdout.contains(says), "{doctor:?}");
     home.write(
         ".env",
         &example.replace("OPENAI_API_KEY=", "OPENAI_API_KEY=k"),

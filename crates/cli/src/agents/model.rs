@@ -8,7 +8,7 @@ use antiphon::model::{Model, OpenAi};
 use secrecy::SecretString;
 
 use crate::file::agent::{ModelEntry, Provider, TimeoutsEntry};
-use crate::file::{self, AgentFile, FileError, KeyPath, Variables};
+use crate::file::{self, AgentFile, FileError, KeyPath, Variables, unusable_key};
 
 /// The variable that holds a key where the file gives none.
 const KEY_VARIABLE: &str = "OPENAI_API_KEY";
@@ -30,15 +30,22 @@ pub(super) fn model(
     };
     match entry.provider {
         Provider::Openai => {
-            let account = place(entry, variables)
-                .map_err(|what| file.error(path.key("api_key"), what))?
+            let place =
+                place(entry, variables).map_err(|what| file.error(path.key("api_key"), what))?;
+            let moved = place.base_url.is_some() && entry.base_url.is_none();
+            let account = place
                 .account()
                 .timeouts(timeouts(entry.timeouts))
                 .retries(retries(entry.retries));
             let model = account.model(entry.name.clone().unwrap_or_default());
-            model
-                .check()
-                .map_err(|error| file.error(path.key("base_url"), error.to_string()))?;
+            model.check().map_err(|error| {
+                let by = if moved {
+                    format!("{URL_VARIABLE}: ")
+                } else {
+                    String::new()
+                };
+                file.error(path.key("base_url"), format!("{by}{error}"))
+            })?;
             Ok(Arc::new(model))
         }
         Provider::Script => {
@@ -81,7 +88,10 @@ pub(crate) fn place(entry: &ModelEntry, variables: &Variables) -> Result<Place, 
             key: own_key,
         });
     }
-    let key = own_key.or_else(|| variables.filled(KEY_VARIABLE).map(SecretString::from));
+    let key = match own_key {
+        Some(key) => Some(key),
+        None => key_of_environment(variables)?,
+    };
     let base_url = variables.filled(URL_VARIABLE);
     if key.is_none() && base_url.is_none() {
         return Err(format!(
@@ -89,6 +99,16 @@ pub(crate) fn place(entry: &ModelEntry, variables: &Variables) -> Result<Place, 
         ));
     }
     Ok(Place { base_url, key })
+}
+
+fn key_of_environment(variables: &Variables) -> Result<Option<SecretString>, String> {
+    let Some(key) = variables.filled(KEY_VARIABLE) else {
+        return Ok(None);
+    };
+    match unusable_key(&key, Some(KEY_VARIABLE)) {
+        Some(what) => Err(what),
+        None => Ok(Some(key.into())),
+    }
 }
 
 impl Place {
@@ -132,5 +152,35 @@ fn retries(again: Option<u32>) -> Retries {
     Retries {
         attempts: again.map_or(usual.attempts, |again| again.saturating_add(1)),
         ..usual
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn wrong(values: &[(&str, &str)]) -> String {
+        let text = "agents: { a: { model: { provider: openai, name: m } } }";
+        let variables = Variables::of(values);
+        let file = AgentFile::parse(Path::new("a.yaml"), text, &variables).unwrap();
+        let entry = file.document.agents.0[0].1.model.clone();
+        let path = KeyPath::default().key("agents").key("a").key("model");
+        let made = model(&file, entry.as_ref(), &path, &variables);
+        made.map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_variables_of_the_provider_are_blamed_for_what_they_hold() {
+        let error = wrong(&[(KEY_VARIABLE, "very\nsecret")]);
+        let says =
+            "agents.a.model.api_key: the key can't be sent: the variable OPENAI_API_KEY holds";
+        assert!(error.contains(says) && !error.contains("very"), "{error}");
+        let error = wrong(&[(KEY_VARIABLE, "k"), (URL_VARIABLE, "nowhere")]);
+        assert!(
+            error.contains("model.base_url: OPENAI_BASE_URL: "),
+            "{error}"
+        );
     }
 }

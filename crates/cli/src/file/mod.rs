@@ -23,6 +23,7 @@ mod variables;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use check::unusable_key;
 pub(crate) use document::Document;
 pub(crate) use error::FileError;
 use error::Problem;

@@ -21,7 +21,12 @@ fn file(top: &str, agent: &str, tool: &str) -> String {
 const RETURNS: &str = "        returns: ok\n";
 
 fn load(text: &str) -> Result<AgentFile, String> {
-    let variables = Variables::of(&[("KEY", "very-secret"), ("WORD", "very-secret-word")]);
+    let variables = Variables::of(&[
+        ("KEY", "very-secret"),
+        ("WORD", "very-secret-word"),
+        ("EMPTY", ""),
+        ("LINES", "very-secret\nline"),
+    ]);
     let file = AgentFile::parse(Path::new("a.yaml"), text, &variables)
         .map_err(|error| error.to_string())?;
     let agents = agents(&file, &variables, &ModelChoice::AsWritten);
@@ -548,6 +553,38 @@ fn a_script_may_stand_in_its_own_file() {
     );
     std::fs::write(&turns, "turns: [{ say: hello }]").unwrap();
     assert_eq!(made().unwrap().len(), 1);
+}
+
+#[test]
+fn a_key_that_is_empty_or_can_not_be_sent_is_named() {
+    let model = |key: &str| {
+        format!(
+            "agents: {{ a: {{ model: {{ provider: openai, name: m, base_url: 'http://x/', api_key: {key} }} }} }}"
+        )
+    };
+    for (key, expected) in [
+        (
+            "${EMPTY}",
+            "a.yaml:1:75: agents.a.model.api_key: the variable EMPTY is empty; set it",
+        ),
+        (
+            "''",
+            "agents.a.model.api_key: the key is empty; write one, or leave `api_key` out",
+        ),
+        ("' '", "agents.a.model.api_key: the key is empty"),
+        (
+            "${LINES}",
+            "agents.a.model.api_key: the key can't be sent: the variable LINES holds a line break",
+        ),
+        (
+            r#""a\nb""#,
+            "agents.a.model.api_key: the key can't be sent: it holds a line break",
+        ),
+        ("clé", "agents.a.model.api_key: the key can't be sent"),
+    ] {
+        refused(&model(key), expected);
+    }
+    load(&model("${KEY}")).unwrap();
 }
 
 #[test]

@@ -53,6 +53,8 @@ pub(crate) struct Text {
     pub(crate) text: String,
     /// Whether a variable was filled in, so that no error may quote it.
     pub(crate) filled: bool,
+    /// The names of the variables that were filled in.
+    pub(crate) variables: Vec<String>,
 }
 
 /// A key with its value.
@@ -215,8 +217,11 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_string<E>(self, text: String) -> Result<Content, E> {
-        let filled = false;
-        Ok(Content::Text(Text { text, filled }))
+        Ok(Content::Text(Text {
+            text,
+            filled: false,
+            variables: Vec::new(),
+        }))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content, A::Error> {

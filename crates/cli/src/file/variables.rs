@@ -97,7 +97,7 @@ impl Variables {
 
     fn replace(&self, text: &str) -> Result<Text, String> {
         let mut replaced = String::with_capacity(text.len());
-        let mut filled = false;
+        let mut variables = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
             if let Some(before) = before.strip_suffix('$') {
@@ -120,13 +120,14 @@ impl Variables {
                 ));
             };
             replaced.push_str(&value);
-            filled = true;
+            variables.push(name.to_owned());
             rest = after;
         }
         replaced.push_str(rest);
         Ok(Text {
             text: replaced,
-            filled,
+            filled: !variables.is_empty(),
+            variables,
         })
     }
 }

@@ -13,7 +13,7 @@ use super::agent::{AgentEntry, ModelEntry, Provider};
 use super::document::{AuthEntry, Document};
 use super::error::{Problem, did_you_mean, one_of};
 use super::path::KeyPath;
-use super::tree::Node;
+use super::tree::{Content, Node};
 
 /// Longest name of an agent or a tool, in bytes.
 const MAX_NAME: usize = 128;
@@ -166,6 +166,17 @@ impl Checker<'_> {
         self.state(agent, &path.key("state"));
     }
 
+    fn key(&mut self, key: &str, path: &KeyPath) {
+        let written = self.tree.get(path).map(|node| &node.content);
+        let variable = match written {
+            Some(Content::Text(text)) => text.variables.first().map(String::as_str),
+            _ => None,
+        };
+        if let Some(what) = unusable_key(key, variable) {
+            self.wrong(path, what);
+        }
+    }
+
     fn model(&mut self, model: &ModelEntry, path: &KeyPath) {
         let scripted = model.provider == Provider::Script;
         match model.provider {
@@ -189,6 +200,9 @@ impl Checker<'_> {
                 "the key \"name\" is missing: the model's name at the provider",
             );
         }
+        if let Some(key) = &model.api_key {
+            self.key(key.0.expose_secret(), &path.key("api_key"));
+        }
         for (key, given) in [
             ("script", model.script.is_some()),
             ("file", model.file.is_some()),
@@ -207,6 +221,27 @@ impl Checker<'_> {
             );
         }
     }
+}
+
+/// What is wrong with a key that could not be sent, or would be sent as none.
+pub(crate) fn unusable_key(key: &str, variable: Option<&str>) -> Option<String> {
+    let is_blank = key.trim().is_empty();
+    let can_be_sent = key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    Some(match (is_blank, can_be_sent, variable) {
+        (false, true, _) => return None,
+        (true, _, Some(name)) => {
+            format!(
+                "the variable {name} is empty; set it in the environment or in .env, or leave `api_key` out"
+            )
+        }
+        (true, _, None) => "the key is empty; write one, or leave `api_key` out".to_owned(),
+        (false, false, Some(name)) => format!(
+            "the key can't be sent: the variable {name} holds a line break, or letters that are not ASCII"
+        ),
+        (false, false, None) => {
+            "the key can't be sent: it holds a line break, or letters that are not ASCII".to_owned()
+        }
+    })
 }
 
 const NAME_RULE: &str =
