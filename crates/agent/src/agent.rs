@@ -544,6 +544,12 @@ impl BuiltAgent {
         self.settings.on_disconnect
     }
 
+    /// What its runs may use up.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.settings.limits
+    }
+
     /// Its tools.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter()

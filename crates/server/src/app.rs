@@ -63,6 +63,13 @@ impl Agents {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<BuiltAgent>> {
         self.in_order.iter()
     }
+
+    /// How large a state may be before any of them has run in its thread, in bytes: any of them may be
+    /// the one that does.
+    pub(crate) fn state_bytes(&self) -> usize {
+        let limits = self.iter().map(|agent| agent.limits().state_bytes);
+        limits.max().unwrap_or_default()
+    }
 }
 
 impl App {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use antiphon_agent::clock::SystemClock;
 use antiphon_agent::store::MemoryStore;
 use antiphon_agent::{
-    Approval, BoxFuture, Handler, OnDisconnect, RunContext, Tool, ToolError, ToolOutput,
+    Agent, Approval, BoxFuture, Handler, Limits, OnDisconnect, RunContext, Tool, ToolError,
+    ToolOutput,
 };
 use antiphon_server::Server;
 use http::Method;
@@ -341,6 +342,43 @@ async fn members_are_read_in_both_spellings() {
     let turn = json!({ "input": "hi", "session_id": "s" });
     let receipt = server.post("/responses", &turn).await.json().await;
     assert_eq!(receipt["sessionId"], "s");
+}
+
+#[tokio::test]
+async fn a_session_holds_as_much_state_as_the_agent_with_the_largest_limit() {
+    let limited = |name: &str, state_bytes: usize| {
+        let limits = Limits {
+            state_bytes,
+            ..Limits::default()
+        };
+        Agent::new(name).model(Parrot::new("Hello.")).limits(limits)
+    };
+    let holds = |bytes: usize| json!({ "a": "x".repeat(bytes - r#"{"a":""}"#.len()) });
+    for (agents, most) in [
+        (vec![limited("a", 64)], 64),
+        (
+            vec![limited("a", 64), limited("b", 2 << 20), limited("c", 100)],
+            2 << 20,
+        ),
+    ] {
+        let limits = antiphon_server::Limits {
+            body: 8 << 20,
+            ..Default::default()
+        };
+        let server = Running::start(Server::new(agents).limits(limits)).await;
+        let create = async |id: &str, state: Value| {
+            let body = json!({ "id": id, "state": state });
+            send(&server, Method::POST, "/sessions", body).await
+        };
+        let mut large = create("s", holds(most + 1)).await;
+        let error = large.refusal(400, "state_invalid").await;
+        assert_eq!(error["field"], "state");
+        assert_eq!(create("s", holds(most)).await.status, 201);
+        let delta = json!({ "stateDelta": holds(most + 1) });
+        let mut larger = send(&server, Method::PATCH, "/sessions/s", delta).await;
+        let error = larger.refusal(400, "state_invalid").await;
+        assert_eq!(error["field"], "stateDelta");
+    }
 }
 
 #[tokio::test]

@@ -92,7 +92,11 @@ pub(crate) async fn change(
         });
         Ok(Change { state, title })
     };
-    commit(app, ThreadKey::new(user, id), write).await.map(Json)
+    let changed = commit(app, ThreadKey::new(user, id), write).await;
+    let of_body = |field: &str| (field == "state").then(|| "stateDelta".to_owned());
+    changed
+        .map(Json)
+        .map_err(|error| error.rename_field(of_body))
 }
 
 /// Gives a session another title.
@@ -113,6 +117,21 @@ pub(crate) async fn retitle(
 struct Change {
     state: Option<Map<String, Value>>,
     title: Option<String>,
+}
+
+impl Change {
+    /// Checks the size of the state that it leads to, in bytes.
+    fn within(self, limit: usize) -> Result<Self, ApiError> {
+        let size = self
+            .state
+            .as_ref()
+            .map_or(0, |state| json!(state).to_string().len());
+        if size > limit {
+            let message = format!("the state is larger than {limit} bytes");
+            return Err(ApiError::invalid("state_invalid", "state", message));
+        }
+        Ok(self)
+    }
 }
 
 fn read_title(title: Value) -> Result<String, ApiError> {
@@ -146,7 +165,8 @@ async fn commit(
             Opened::Ours(lease, thread, _) => (lease, thread),
             Opened::Busy { run_id } => return Err(Refusal::busy(&run_id).into()),
         };
-        let Change { state, title } = match write(&thread).and_then(check_size) {
+        let limit = app.agents.state_bytes();
+        let Change { state, title } = match write(&thread).and_then(|change| change.within(limit)) {
             Ok(change) => change,
             Err(refused) => {
                 store.release(&lease).await?;
@@ -211,18 +231,4 @@ fn state_keys(state: Value, field: &'static str) -> Result<Map<String, Value>, A
             ))
         }
     }
-}
-
-/// Agents have their own limits; a session that none has run in yet is held to the usual one.
-fn check_size(change: Change) -> Result<Change, ApiError> {
-    let limit = antiphon_agent::Limits::default().state_bytes;
-    let size = change
-        .state
-        .as_ref()
-        .map_or(0, |state| json!(state).to_string().len());
-    if size > limit {
-        let message = format!("the state is larger than {limit} bytes");
-        return Err(ApiError::invalid("state_invalid", "state", message));
-    }
-    Ok(change)
 }
