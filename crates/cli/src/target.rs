@@ -69,13 +69,14 @@ impl Target {
     /// Finds out what is at the URL, and takes the agent of this name or the default one.
     ///
     /// # Errors
-    /// The URL is none, nobody answers there, or there is no such agent.
+    /// The URL is none, the token can't be sent, nobody answers there, or there is no such agent.
     pub(crate) async fn find(
         url: &str,
         agent: Option<&str>,
         token: Option<SecretString>,
     ) -> Result<Self, Failure> {
         let url = parse(url)?;
+        token.as_ref().map_or(Ok(()), sendable)?;
         let (base, named) = split(&url);
         let http = antiphon::model::http::client(PATIENCE)
             .map_err(|error| Failure::failed(error.to_string()))?;
@@ -224,6 +225,21 @@ pub(crate) fn failure(error: &Error) -> Failure {
         }
         _ => Failure::failed(message),
     }
+}
+
+/// That a token can stand in a header. It is not quoted, as it may be one all the same.
+fn sendable(token: &SecretString) -> Result<(), Failure> {
+    let token = token.expose_secret();
+    let why = if token.trim().is_empty() {
+        "is empty; give one, or leave it out"
+    } else if !token.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        "can't be sent: it holds a line break, or letters that are not ASCII"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!(
+        "the token of --token or ANTIPHON_TOKEN {why}"
+    )))
 }
 
 /// Reads a URL; without a scheme it is taken for http.

@@ -71,6 +71,30 @@ fn any_ag_ui_url_is_used_as_it_is() {
 }
 
 #[test]
+fn a_token_or_a_thread_that_no_server_takes_is_wrong_usage() {
+    let home = Home::new();
+    let nobody = "http://127.0.0.1:9";
+    for token in ["very\nsecret", "sécret", "", " "] {
+        for command in ["chat", "check"] {
+            let ended = home.run(&[command, nobody, "--token", token]);
+            ended.expect(2, &["--token"]);
+            assert!(!ended.stderr.contains("cret"), "{ended:?}");
+        }
+    }
+    let mut command = home.command(&["chat", nobody]);
+    let ended: Ended = command
+        .env("ANTIPHON_TOKEN", "a\nb")
+        .output()
+        .unwrap()
+        .into();
+    ended.expect(2, &["ANTIPHON_TOKEN"]);
+    for thread in ["", &"x".repeat(257)] {
+        chat(&home, &[nobody, "--thread", thread], "hi").expect(2, &["--thread", "1 to 256 bytes"]);
+    }
+    chat(&home, &[nobody, "--thread", &"x".repeat(256)], "hi").expect(4, &["can't reach"]);
+}
+
+#[test]
 fn json_is_one_event_in_a_line() {
     let (home, server) = served();
     let ended = chat(&home, &[&server.url, "--json"], "hi");

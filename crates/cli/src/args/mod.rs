@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use project::{Completions, Init};
 pub(crate) use serving::{Demo, Doctor, LogFormat, Serve};
-pub(crate) use talking::{Chat, Check, ReportFormat};
+pub(crate) use talking::{Chat, Check, ReportFormat, thread_id};
 
 /// Serves AG-UI agents, and talks with them.
 #[derive(Debug, Parser)]

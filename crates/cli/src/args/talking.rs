@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use antiphon::protocol::MAX_ID_BYTES;
 use clap::ValueEnum;
 use secrecy::SecretString;
 
@@ -18,7 +19,7 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// The thread to go on with; a new one if absent.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
     pub(crate) thread: Option<String>,
     /// Your token, sent as `Authorization: Bearer`.
     #[arg(long, value_name = "TOKEN", env = "ANTIPHON_TOKEN", hide_env_values = true, value_parser = secret)]
@@ -61,4 +62,13 @@ pub(crate) enum ReportFormat {
 
 fn secret(text: &str) -> Result<SecretString, Infallible> {
     Ok(text.into())
+}
+
+/// An id of a thread, as servers take it.
+pub(crate) fn thread_id(text: &str) -> Result<String, String> {
+    if (1..=MAX_ID_BYTES).contains(&text.len()) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("an id of a thread is 1 to {MAX_ID_BYTES} bytes"))
+    }
 }

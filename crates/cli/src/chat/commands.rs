@@ -5,6 +5,7 @@ use antiphon_client::{Ended as RunEnded, Message};
 use super::console::{Style, fold};
 use super::markdown::Markdown;
 use super::session::{Next, Session};
+use crate::args::thread_id;
 use crate::target::failure;
 
 /// How many events `:events` shows.
@@ -42,10 +43,13 @@ impl Session {
                 self.note("a new thread");
             }
             (":open", "") => self.complain("which thread? :open ID; :threads lists them"),
-            (":open", id) => {
-                self.thread = self.target.client.thread(id);
-                return self.open().await;
-            }
+            (":open", id) => match thread_id(id) {
+                Ok(id) => {
+                    self.thread = self.target.client.thread(id);
+                    return self.open().await;
+                }
+                Err(why) => self.complain(&why),
+            },
             (":answer", "") if self.is_waiting() => {
                 if let Some(step) = self.ask_open().await {
                     return self.converse(step).await;
