@@ -48,6 +48,24 @@ fn without_colours_the_text_is_the_same() {
 }
 
 #[test]
+fn progress_is_shown_without_colours_too() {
+    let (home, server) = served();
+    for (env, says) in [
+        ("", " · Ctrl-C stops"),
+        ("NO_COLOR=1", " · Ctrl-C stops"),
+        ("TERM=dumb", "\nthinking · Ctrl-C stops"),
+    ] {
+        let terminal = Terminal::start(&home, env, &["chat", &server.url, "--agent", "patient"]);
+        terminal.line("go");
+        terminal.shows(says);
+        let is_styled = terminal.styled().contains('\x1b');
+        assert_eq!(is_styled, env.is_empty(), "{env}");
+        terminal.key("C-c");
+        terminal.shows("stopped");
+    }
+}
+
+#[test]
 fn long_lines_wrap_between_words_and_long_prompts_too() {
     let (home, server) = served();
     let terminal = Terminal::start(&home, "", &["chat", &server.url]);

@@ -45,6 +45,7 @@ pub(super) struct Stage<'a> {
 impl Stage<'_> {
     /// Starts a run and shows it to its end.
     pub(super) async fn play(&mut self, thread: &mut Thread, step: Step) -> Played {
+        self.view.begin(std::time::Instant::now());
         let starting = async {
             match step {
                 Step::Say(text) => thread.send(text).await,
@@ -76,7 +77,7 @@ impl Stage<'_> {
                     input if is_interrupt(&input) => return Err(Played::Left),
                     input => self.console.type_ahead(&input),
                 },
-                _ = tick.tick() => self.view.tick(&mut self.console.screen),
+                _ = tick.tick() => self.tick(),
             }
         }
     }
@@ -108,10 +109,15 @@ impl Stage<'_> {
                 is_left = stopping.is_left() => if is_left {
                     return Played::Left;
                 },
-                _ = tick.tick() => self.view.tick(&mut self.console.screen),
+                _ = tick.tick() => self.tick(),
             }
         }
         run.end().map_or_else(Played::Failed, Played::Ended)
+    }
+
+    fn tick(&mut self) {
+        let now = std::time::Instant::now();
+        self.view.tick(now, &mut self.console.screen);
     }
 
     fn begin_to_stop(&mut self, run: &Run<'_>) -> Stopping {

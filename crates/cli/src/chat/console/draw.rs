@@ -134,6 +134,7 @@ mod tests {
         let looks = Looks {
             width: 20,
             styled: false,
+            moves: false,
             newline: "\r\n",
         };
         let mut out = Vec::new();

@@ -35,9 +35,11 @@ pub(crate) fn looks(newline: &'static str) -> Looks {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let width = crossterm::terminal::size().map_or(0, |(width, _)| usize::from(width));
+    let moves = stdout().is_terminal() && !is_dumb;
     Looks {
         width: if width == 0 { USUAL_WIDTH } else { width },
-        styled: stdout().is_terminal() && !is_dumb && !is_set("NO_COLOR"),
+        styled: moves && !is_set("NO_COLOR"),
+        moves,
         newline,
     }
 }

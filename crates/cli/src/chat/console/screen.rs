@@ -22,8 +22,10 @@ const LONGEST_WORD: usize = 4096;
 pub(crate) struct Looks {
     /// Columns.
     pub(crate) width: usize,
-    /// Whether styles and a line for progress are shown.
+    /// Whether styles are shown.
     pub(crate) styled: bool,
+    /// Whether a line can be taken back, as that for progress is.
+    pub(crate) moves: bool,
     /// How a line ends: raw terminals need a carriage return.
     pub(crate) newline: &'static str,
 }
@@ -158,7 +160,7 @@ impl<W: Write> Screen<W> {
 
     /// Shows progress, where the cursor is at the start of a line and the terminal can.
     pub(crate) fn status(&mut self, text: &str) {
-        if !self.looks.styled || !self.is_at_start() {
+        if !self.looks.moves || !self.is_at_start() {
             return;
         }
         let text = clean(text);
@@ -172,9 +174,12 @@ impl<W: Write> Screen<W> {
             }
             line.push_str(part);
         }
-        self.raw("\r\x1b[2K\x1b[2m");
-        self.raw(&line);
-        self.raw("\x1b[0m");
+        let (on, off) = if self.looks.styled {
+            (Style::DIM.sequence(), "\x1b[0m")
+        } else {
+            (String::new(), "")
+        };
+        self.raw(&format!("\r\x1b[2K{on}{line}{off}"));
         self.has_status = true;
         self.flush();
     }
@@ -280,6 +285,7 @@ mod tests {
             Looks {
                 width,
                 styled,
+                moves: styled,
                 newline,
             },
         )
@@ -331,6 +337,11 @@ mod tests {
             shown(terminal),
             "\r\x1b[2K\x1b[2mworking on a very l\x1b[0m\r\x1b[2Khi"
         );
+        let mut colourless = screen(20, false);
+        colourless.looks.moves = true;
+        colourless.status("working");
+        colourless.hide_status();
+        assert_eq!(shown(colourless), "\r\x1b[2Kworking\r\x1b[2K");
         let mut plain = screen(20, false);
         plain.status("working");
         plain.line(Style::BAD, "no colour");

@@ -9,6 +9,7 @@ fn shown(pieces: &[&str], styled: bool) -> String {
     let looks = Looks {
         width: 60,
         styled,
+        moves: false,
         newline: "\n",
     };
     let mut out = Vec::new();
@@ -102,6 +103,7 @@ fn text_goes_out_before_its_paragraph_ends() {
     let looks = Looks {
         width: 60,
         styled: false,
+        moves: false,
         newline: "\n",
     };
     let mut out = Vec::new();

@@ -20,7 +20,8 @@ use progress::Progress;
 pub(super) struct View {
     open: Open,
     calls: Calls,
-    progress: Progress,
+    /// Of the run that is shown.
+    progress: Option<Progress>,
 }
 
 /// What is being written. Events of several messages may come in turn.
@@ -33,9 +34,16 @@ enum Open {
 }
 
 impl View {
+    /// Starts to count the time of a run.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.progress = Some(Progress::new(now));
+    }
+
     /// Shows an event.
     pub(super) fn event<W: Write>(&mut self, event: &Event, screen: &mut Screen<W>) {
-        self.progress.event(event);
+        if let Some(progress) = &mut self.progress {
+            progress.event(event);
+        }
         match event {
             Event::TextMessageContent(content) => {
                 self.say(&content.message_id, &content.delta, screen);
@@ -62,16 +70,26 @@ impl View {
     }
 
     /// Shows that time passes.
-    pub(super) fn tick<W: Write>(&mut self, screen: &mut Screen<W>) {
-        screen.status(&self.progress.line());
+    pub(super) fn tick<W: Write>(&mut self, now: Instant, screen: &mut Screen<W>) {
+        let Some(progress) = &mut self.progress else {
+            return;
+        };
+        if screen.looks().moves {
+            screen.status(&progress.line(now));
+        } else if screen.is_at_start()
+            && let Some(line) = progress.line_once(now)
+        {
+            screen.line(Style::DIM, &line);
+            screen.flush();
+        }
     }
 
-    /// Ends what was being written, and starts to count the time of the next run.
+    /// Ends what was being written.
     pub(super) fn end<W: Write>(&mut self, screen: &mut Screen<W>) {
         self.close(screen);
         screen.hide_status();
         screen.flush();
-        self.progress = Progress::default();
+        self.progress = None;
     }
 
     fn say<W: Write>(&mut self, id: &str, delta: &str, screen: &mut Screen<W>) {

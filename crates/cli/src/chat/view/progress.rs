@@ -10,10 +10,15 @@ use super::calls::seconds;
 const FRAME: Duration = Duration::from_millis(100);
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
+/// How long a run is silent before a terminal that can't take a line back says so.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// What a run is at.
 #[derive(Debug)]
 pub(super) struct Progress {
     began: Instant,
+    /// Whether it was said in a line that stays.
+    is_said: bool,
     at: String,
     /// Calls whose arguments are arriving: what changes the state meanwhile is a prediction.
     writing: usize,
@@ -21,18 +26,18 @@ pub(super) struct Progress {
     bytes: usize,
 }
 
-impl Default for Progress {
-    fn default() -> Self {
+impl Progress {
+    /// Of a run that begins now.
+    pub(super) fn new(now: Instant) -> Self {
         Self {
-            began: Instant::now(),
+            began: now,
+            is_said: false,
             at: "waiting".to_owned(),
             writing: 0,
             bytes: 0,
         }
     }
-}
 
-impl Progress {
     pub(super) fn event(&mut self, event: &Event) {
         match event {
             Event::RunStarted(_) | Event::ToolCallResult(_) => "thinking".clone_into(&mut self.at),
@@ -61,9 +66,18 @@ impl Progress {
         }
     }
 
+    /// The line that stays, once, where the run is silent for a while.
+    pub(super) fn line_once(&mut self, now: Instant) -> Option<String> {
+        if self.is_said || now.duration_since(self.began) < PATIENCE {
+            return None;
+        }
+        self.is_said = true;
+        Some(format!("{} · Ctrl-C stops", self.at))
+    }
+
     /// The line as it looks now.
-    pub(super) fn line(&self) -> String {
-        let passed = self.began.elapsed();
+    pub(super) fn line(&self, now: Instant) -> String {
+        let passed = now.duration_since(self.began);
         let number = passed.as_millis() / FRAME.as_millis();
         let frame = FRAMES
             .get((number % FRAMES.len() as u128) as usize)

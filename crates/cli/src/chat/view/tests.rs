@@ -1,5 +1,7 @@
 //! What a person sees of events.
 
+use std::time::Duration;
+
 use antiphon_client::Event;
 use serde_json::{Value, json};
 
@@ -10,6 +12,7 @@ fn shown(events: &[Value]) -> String {
     let looks = Looks {
         width: 60,
         styled: false,
+        moves: false,
         newline: "\n",
     };
     let mut out = Vec::new();
@@ -38,6 +41,50 @@ fn call(id: &str, name: &str, arguments: &str) -> [Value; 3] {
 
 fn result(id: &str, content: &str) -> Value {
     json!({ "type": "TOOL_CALL_RESULT", "messageId": "r", "toolCallId": id, "content": content })
+}
+
+/// What a silent run shows, so many milliseconds after it began.
+fn waited(moves: bool, passed: &[u64]) -> String {
+    let looks = Looks {
+        width: 60,
+        styled: false,
+        moves,
+        newline: "\n",
+    };
+    let mut out = Vec::new();
+    let mut screen = Screen::new(&mut out, looks);
+    let mut view = View::default();
+    let made = Instant::now();
+    view.tick(made, &mut screen);
+    let began = made + Duration::from_secs(6);
+    view.begin(began);
+    for passed in passed {
+        view.tick(began + Duration::from_millis(*passed), &mut screen);
+    }
+    view.end(&mut screen);
+    view.tick(began, &mut screen);
+    drop(screen);
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_time_at_the_prompt_is_not_the_time_of_a_run() {
+    assert_eq!(
+        waited(true, &[200]),
+        format!(
+            "\r\x1b[2K⠹ waiting · {} · Ctrl-C stops\r\x1b[2K",
+            seconds(Duration::from_millis(200))
+        )
+    );
+}
+
+#[test]
+fn a_terminal_that_takes_no_line_back_gets_one_line_that_stays() {
+    assert_eq!(waited(false, &[0, 999]), "");
+    assert_eq!(
+        waited(false, &[0, 1000, 1100, 9000]),
+        "waiting · Ctrl-C stops\n"
+    );
 }
 
 #[test]
@@ -106,10 +153,10 @@ fn a_hostile_tool_can_draw_nothing() {
 
 #[test]
 fn predicted_state_is_told_from_state() {
-    let mut progress = Progress::default();
+    let mut progress = Progress::new(Instant::now());
     let mut take = |value: Value| {
         progress.event(&Event::read(value).unwrap().value.unwrap());
-        progress.line()
+        progress.line(Instant::now())
     };
     let delta = json!({
         "type": "STATE_DELTA", "delta": [{ "op": "add", "path": "/recipe/title", "value": "x" }]
