@@ -1,4 +1,5 @@
 //! What other people's user interface kits, and their runtimes, need of a run.
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
 
 mod common;
 

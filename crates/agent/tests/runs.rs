@@ -1,4 +1,5 @@
 //! Whole runs through the public interface.
+#![expect(clippy::unwrap_used, reason = "a test ends where it is surprised")]
 
 mod common;
 

@@ -74,6 +74,7 @@ fn current_turn(messages: &[StoredMessage]) -> &[StoredMessage] {
 }
 
 /// What came of a call.
+#[derive(Clone, Copy)]
 struct Came<'a> {
     result: &'a ToolMessage,
     failed: bool,
