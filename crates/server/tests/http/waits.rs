@@ -1,6 +1,7 @@
 //! Results that other systems deliver.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use antiphon_agent::clock::SystemClock;
 use antiphon_agent::store::{Early, MemoryStore, Store, ThreadKey};
@@ -48,6 +49,44 @@ impl antiphon_agent::Handler for Hasty {
             Ok(antiphon_agent::ToolOutput::new(json!("started")))
         })
     }
+}
+
+#[tokio::test]
+async fn a_client_that_has_read_all_of_a_run_follows_it_across_its_wait() {
+    let (model, strings) = puppet();
+    let waits = Waits::new();
+    let agent = agent(model).tools(Tool::external_wait("verify", "kyc.verify", Started));
+    let server = Server::new([agent]).waits(waits.clone());
+    let server = Running::start(server.heartbeat(Duration::from_millis(50))).await;
+    let mut run = server.post("/", &input("t1", "r1", "verify me")).await;
+    strings.call().await.use_tool("c1", "verify", "{}");
+    let events = run.events().await;
+    let wait = events
+        .iter()
+        .find(|event| event.kind() == "CUSTOM")
+        .unwrap();
+    let id = wait["value"]["pendingAction"]["id"].as_str().unwrap();
+    let last = events.last().unwrap().id.clone().unwrap();
+    let position = [("last-event-id", last.as_str())];
+    let mut followed = server.get_with("/runs/r1/events", &position).await;
+    for _ in 0..2 {
+        assert_eq!(followed.block().await.unwrap(), ": keep-alive\n\n");
+    }
+    let done = Delivery::Complete(json!("verified"));
+    waits.deliver(id, done, "kyc").await.unwrap();
+    let call = strings.call().await;
+    call.say("You are verified.");
+    call.finish();
+    let events = followed.events().await;
+    assert_eq!(events[0].kind(), "RUN_STARTED");
+    assert_eq!(events.last().unwrap()["outcome"]["type"], "success");
+    let last = events.last().unwrap().id.clone().unwrap();
+    let position = [("last-event-id", last.as_str())];
+    let mut over = server.get_with("/runs/r1/events", &position).await;
+    assert!(
+        over.events().await.is_empty(),
+        "there is nothing to wait for"
+    );
 }
 
 #[tokio::test]

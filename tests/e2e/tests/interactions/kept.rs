@@ -264,16 +264,28 @@ async fn the_approval_route_answers_like_a_resume() -> Step {
 }
 
 #[tokio::test]
-async fn one_of_several_is_not_answered_alone_by_a_route() -> Step {
+async fn routes_answer_several_one_after_the_other() -> Step {
     let mut play = alice(json!({"tools": [pay()]})).await?;
     calls_for_go(&play, vec![payment("c1", 1), payment("c2", 2)]);
     asked(&mut play).await?;
-    let id = open_ids(&play).await?.first().cloned().unwrap_or_default();
     let (name, alice) = bearer("alice-token");
-    let request = Request::post(&format!("/approvals/{id}"), &json!({"decision": "approve"}));
-    let request = request.header(&name, &alice);
-    refused_request(&mut play, "one of two", &request, PENDING).await?;
-    play.expect_executions(0);
+    for (decision, status, left) in [("approve", "requires_action", 1), ("deny", "denied", 0)] {
+        let id = open_ids(&play).await?.first().cloned().unwrap_or_default();
+        let body = json!({"decision": decision});
+        let request = Request::post(&format!("/approvals/{id}"), &body).header(&name, &alice);
+        let answer = play.stage.server.fetch(&request).await?;
+        let told = answer.json();
+        play.check(
+            answer.status == 200 && told["status"] == status,
+            format!("{decision}: HTTP {} {told}", answer.status),
+        );
+        let open = open_ids(&play).await?;
+        play.check(
+            open.len() == left,
+            format!("after {decision} {open:?} is open"),
+        );
+    }
+    play.expect_executions(1);
     play.end().await
 }
 
