@@ -43,6 +43,8 @@ pub(crate) struct AgentFile {
     pub(crate) document: Document,
     path: PathBuf,
     tree: Node,
+    /// What the file says itself, where the tree was made of a declared agent.
+    written: Option<Node>,
 }
 
 impl AgentFile {
@@ -72,18 +74,28 @@ impl AgentFile {
     pub(crate) fn parse(path: &Path, text: &str, variables: &Variables) -> Result<Self, FileError> {
         let wrong = |problems| FileError::new(path, problems);
         let mut tree = filled(text, variables).map_err(wrong)?;
+        let mut written = None;
         if prompt::is_prompt(&tree) {
-            tree = prompt::translate(&tree).map_err(|problem| wrong(vec![problem]))?;
+            let made = prompt::translate(&tree).map_err(|problem| wrong(vec![problem]))?;
+            written = Some(std::mem::replace(&mut tree, made));
+        } else {
+            prompt::known_kind(&tree).map_err(|problem| wrong(vec![problem]))?;
         }
-        let document: Document = read::read(&tree).map_err(|problem| wrong(vec![problem]))?;
+        let place = |problem| match &written {
+            Some(written) => prompt::located(problem, written),
+            None => problem,
+        };
+        let document: Document =
+            read::read(&tree).map_err(|problem| wrong(vec![place(problem)]))?;
         let problems = check::check(&document, &tree);
         if !problems.is_empty() {
-            return Err(wrong(problems));
+            return Err(wrong(problems.into_iter().map(place).collect()));
         }
         Ok(Self {
             document,
             path: path.to_owned(),
             tree,
+            written,
         })
     }
 
@@ -95,6 +107,10 @@ impl AgentFile {
     /// An error about the value at a key path.
     pub(crate) fn error(&self, path: KeyPath, what: impl Into<String>) -> FileError {
         let problem = Problem::new(self.tree.position(&path), path, what);
+        let problem = match &self.written {
+            Some(written) => prompt::located(problem, written),
+            None => problem,
+        };
         FileError::new(&self.path, vec![problem])
     }
 
@@ -148,10 +164,11 @@ pub(crate) fn load_script(
 
 fn filled(text: &str, variables: &Variables) -> Result<Node, Vec<Problem>> {
     let mut tree = Node::parse(text).map_err(|problem| vec![problem])?;
+    let mut problems = Vec::new();
     if prompt::is_prompt(&tree) {
-        prompt::rename_variables(&mut tree);
+        problems.extend(prompt::rename_variables(&mut tree));
     }
-    let problems = variables.fill(&mut tree);
+    problems.extend(variables.fill(&mut tree));
     if problems.is_empty() {
         Ok(tree)
     } else {

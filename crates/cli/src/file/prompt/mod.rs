@@ -3,12 +3,20 @@
 //! Such a file describes one agent. Its functions are declared without code, so they are tools of the
 //! page here. `=Env.NAME` stands for a variable, as `${NAME}` does in our own files.
 
-use serde::Deserialize;
+mod expressions;
+mod origin;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use super::error::Problem;
+use super::path::KeyPath;
 use super::read;
-use super::tree::{Content, Node};
+use super::tree::{Content, Node, Text};
+
+pub(super) use expressions::rename_variables;
+pub(super) use origin::located;
 
 /// Whether a file is of this kind.
 pub(super) fn is_prompt(tree: &Node) -> bool {
@@ -20,22 +28,6 @@ pub(super) fn is_prompt(tree: &Node) -> bool {
         entry.key == "kind"
             && matches!(&entry.value.content, Content::Text(text) if is_prompt(&text.text))
     })
-}
-
-/// Puts variables into our own form, so that they are filled in by the same rules.
-pub(super) fn rename_variables(node: &mut Node) {
-    match &mut node.content {
-        Content::Text(text) => {
-            if let Some(name) = text.text.strip_prefix("=Env.") {
-                text.text = format!("${{{name}}}");
-            }
-        }
-        Content::List(items) => items.iter_mut().for_each(rename_variables),
-        Content::Map(entries) => entries
-            .iter_mut()
-            .for_each(|entry| rename_variables(&mut entry.value)),
-        Content::Null | Content::Bool(_) | Content::Number(_) => {}
-    }
 }
 
 /// The same agent as a file of ours.
@@ -61,19 +53,31 @@ pub(super) fn translate(tree: &Node) -> Result<Node, Problem> {
         "tools",
         Some(tools.into()).filter(|tools| *tools != json!([])),
     );
-    let mut node = Node::parse(&json!({ "agents": { name: agent } }).to_string())?;
-    hide(&mut node);
-    Ok(node)
+    let file = json!({ "agents": { name: agent } });
+    Ok(origin::node(file, &KeyPath::default(), tree))
 }
 
-/// Values may come from variables: no error quotes them.
-fn hide(node: &mut Node) {
-    match &mut node.content {
-        Content::Text(text) => text.filled = true,
-        Content::List(items) => items.iter_mut().for_each(hide),
-        Content::Map(entries) => entries.iter_mut().for_each(|entry| hide(&mut entry.value)),
-        Content::Null | Content::Bool(_) | Content::Number(_) => {}
-    }
+/// The kind of a file that is none of ours and none that is read here.
+///
+/// # Errors
+/// It is of such a kind.
+pub(super) fn known_kind(tree: &Node) -> Result<(), Problem> {
+    let root = KeyPath::default();
+    let kind = root.key("kind");
+    let (Some(node), None) = (tree.get(&kind), tree.get(&root.key("agents"))) else {
+        return Ok(());
+    };
+    let what = match &node.content {
+        Content::Text(Text {
+            text,
+            filled: false,
+            ..
+        }) => format!("this is a file of kind {text:?}"),
+        _ => "this is a file of another kind".to_owned(),
+    };
+    let what =
+        format!("{what}, and only those of kind Prompt are read; our own files have no kind");
+    Err(Problem::new(node.at, kind, what))
 }
 
 /// A name as a part of a path.
@@ -104,18 +108,38 @@ struct Prompt {
 struct Model {
     id: String,
     provider: Option<String>,
-    #[serde(rename = "apiType")]
-    _api_type: Option<Chat>,
+    #[serde(default, rename = "apiType", deserialize_with = "chat")]
+    _api_type: (),
     #[serde(default)]
     options: Options,
     connection: Option<Connection>,
 }
 
 /// The only API of a provider that is spoken here.
-#[derive(Deserialize)]
-enum Chat {
-    #[serde(alias = "chat")]
-    Chat,
+fn chat<'de, D: Deserializer<'de>>(word: D) -> Result<(), D::Error> {
+    one_of(word, &["Chat"])
+}
+
+/// The connections that need nothing but a key and an address.
+fn connection<'de, D: Deserializer<'de>>(word: D) -> Result<(), D::Error> {
+    one_of(word, &["key", "apiKey", "anonymous"])
+}
+
+/// The only kind of tool whose work the page can do.
+fn function<'de, D: Deserializer<'de>>(word: D) -> Result<(), D::Error> {
+    one_of(word, &["function"])
+}
+
+/// Reads a word in whatever case.
+fn one_of<'de, D: Deserializer<'de>>(
+    word: D,
+    known: &'static [&'static str],
+) -> Result<(), D::Error> {
+    let word = String::deserialize(word)?;
+    match known.iter().any(|known| known.eq_ignore_ascii_case(&word)) {
+        true => Ok(()),
+        false => Err(D::Error::unknown_variant(&word, known)),
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -131,8 +155,8 @@ struct Options {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Connection {
-    #[serde(rename = "kind")]
-    _kind: Option<String>,
+    #[serde(default, rename = "kind", deserialize_with = "connection")]
+    _kind: (),
     #[serde(alias = "key")]
     api_key: Option<String>,
     endpoint: Option<String>,
@@ -179,21 +203,14 @@ impl Model {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Function {
-    #[serde(rename = "kind")]
-    _kind: FunctionKind,
+    #[serde(rename = "kind", deserialize_with = "function")]
+    _kind: (),
     name: String,
     description: Option<String>,
     #[serde(rename = "bindings")]
     _bindings: Option<Value>,
     #[serde(default)]
     parameters: Parameters,
-}
-
-/// The only kind of tool whose work the page can do.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum FunctionKind {
-    Function,
 }
 
 #[derive(Default, Deserialize)]
@@ -232,6 +249,7 @@ impl Function {
 mod tests {
     use std::path::Path;
 
+    use crate::agents::{ModelChoice, agents, built};
     use crate::file::{AgentFile, Variables};
 
     const ASSISTANT: &str = "
@@ -297,7 +315,106 @@ tools:
         assert!(responses.contains("apiType"), "{responses}");
         let unknown = refused("description: Knows", "descripton: Knows");
         assert!(unknown.contains("descripton"), "{unknown}");
+        let kind = refused("kind: key", "kind: remote");
+        let says = "a.yaml:11:23: model.connection.kind: \"remote\" is none of key, apiKey";
+        assert!(kind.contains(says), "{kind}");
         let code = refused("kind: function", "kind: codeInterpreter");
         assert!(code.contains("codeInterpreter"), "{code}");
+    }
+    #[test]
+    fn expressions_other_than_variables_are_not_taken_for_text() {
+        let says = "expressions other than =Env.NAME are not supported yet";
+        for (from, to, place) in [
+            (
+                "=Env.KEY",
+                "=Foo.K",
+                "a.yaml:11:36: model.connection.apiKey: ",
+            ),
+            (
+                "=Env.KEY",
+                "=Env.KEY.More",
+                "a.yaml:11:36: model.connection.apiKey: ",
+            ),
+            (
+                "You are helpful.",
+                "=Concat(\"a\", Env.KEY)",
+                "a.yaml:5:15: instructions: ",
+            ),
+            (
+                "Get the weather",
+                "=Env.A & Env.B",
+                "a.yaml:15:18: tools[0].description: ",
+            ),
+        ] {
+            let error = parse(&ASSISTANT.replace(from, to)).unwrap_err();
+            assert!(error.starts_with(&format!("{place}{says}")), "{error}");
+        }
+    }
+
+    /// As `parse`, with the agents made.
+    fn made(text: &str) -> String {
+        let variables = Variables::of(&[("KEY", "s3cret"), ("EMPTY", ""), ("WORD", "s3cret")]);
+        let made = AgentFile::parse(Path::new("a.yaml"), text, &variables).and_then(|file| {
+            let made = agents(&file, &variables, &ModelChoice::AsWritten)?;
+            built(&file, made).map(|_| ())
+        });
+        made.map_err(|error| error.to_string()).unwrap_err()
+    }
+
+    #[test]
+    fn errors_name_the_keys_and_places_of_the_file_itself() {
+        for (from, to, expected) in [
+            (
+                "provider: OpenAI",
+                "provider: Foo",
+                "a.yaml:8:3: model.provider: \"foo\" is none of openai,",
+            ),
+            (
+                "provider: OpenAI",
+                "provider: =Env.WORD",
+                "a.yaml:8:3: model.provider: the variable's value is none of openai,",
+            ),
+            (
+                "provider: OpenAI",
+                "provider: AzureOpenAI",
+                "model.provider: this provider is not supported yet",
+            ),
+            (
+                "=Env.KEY",
+                "=Env.EMPTY",
+                "a.yaml:11:28: model.connection.apiKey: the variable EMPTY is empty; set it in the environment or in .env, or leave `connection.apiKey` out",
+            ),
+            (
+                "apiKey: =Env.KEY",
+                "key: =Env.KEY, endpoint: nowhere",
+                "a.yaml:11:43: model.connection.endpoint: the model's endpoint is no http",
+            ),
+            (
+                "name: GetWeather",
+                "name: ''",
+                "tools[0].name: expected 1 to 128 bytes",
+            ),
+            (
+                "kind: string, enum",
+                "kind: strng, enum",
+                "a.yaml:17:5: tools[0].parameters: /properties/unit/type: \"strng\" is no type",
+            ),
+        ] {
+            let error = made(&ASSISTANT.replace(from, to));
+            assert!(error.contains(expected), "{error}");
+            assert!(
+                !error.contains("s3cret") && !error.contains("agents."),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_kinds_of_files_are_named() {
+        let error = parse("kind: Workflow\ntrigger: {}\n").unwrap_err();
+        assert_eq!(
+            error,
+            "a.yaml:1:7: kind: this is a file of kind \"Workflow\", and only those of kind Prompt are read; our own files have no kind"
+        );
     }
 }
