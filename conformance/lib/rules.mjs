@@ -36,7 +36,7 @@ function headerFaults({ type, headers }) {
   return found;
 }
 
-/** Every SSE event has a position to continue from: one run, rising numbers. */
+/** Every SSE event has a position to continue from: one run, rising numbers; what only restates a run has 0. */
 function eventIdFaults({ type, ids }) {
   if (type !== SSE) return [];
   const found = [];
@@ -45,7 +45,7 @@ function eventIdFaults({ type, ids }) {
     const [, run, at] = /^(.+):(\d+)$/.exec(id ?? "") ?? [];
     if (run === undefined) found.push(`event-id: event ${index} has id ${id}`);
     else if (last.run !== undefined && last.run !== run) found.push(`event-id: event ${index} is of run ${run}, the one before of ${last.run}`);
-    else if (Number(at) <= last.at) found.push(`event-id: event ${index} has position ${at} after ${last.at}`);
+    else if (Number(at) <= last.at && !(Number(at) === 0 && last.at <= 0)) found.push(`event-id: event ${index} has position ${at} after ${last.at}`);
     last = { run, at: Number(at) };
   });
   return found;

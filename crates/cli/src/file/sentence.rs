@@ -119,7 +119,7 @@ fn member<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
 }
 
 /// Whether a variable filled in a part of a value.
-fn is_filled(node: &Node) -> bool {
+pub(super) fn is_filled(node: &Node) -> bool {
     match &node.content {
         Content::Text(text) => text.filled,
         Content::List(items) => items.iter().any(is_filled),

@@ -117,6 +117,14 @@ fn wrong_values_say_what_was_expected() {
             "limits.body: expected a size such as",
         ),
         (
+            file("limits: { body: 0 }\n", "", RETURNS),
+            "10:17: limits.body: expected a size such as 64KiB, 4MiB or 1048576, at least 1 byte",
+        ),
+        (
+            file("limits: { state: 0KiB }\n", "", RETURNS),
+            "limits.state: expected a size such as 64KiB, 4MiB or 1048576, at least 1 byte",
+        ),
+        (
             file("limits: { messages: 0 }\n", "", RETURNS),
             "limits.messages: expected a whole number of at least 1",
         ),
@@ -246,6 +254,34 @@ fn names_must_exist() {
         (
             file("", "", "        http: { url: 'http://x/{recipy}' }\n"),
             "tools[0].http.url: tool \"update_recipe\" has no argument \"recipy\"",
+        ),
+        (
+            file(
+                "",
+                "",
+                "        http: { url: 'http://x/', headers: { a: b, X-Q: '{recipy}' } }\n",
+            ),
+            "a.yaml:9:54: agents.recipe.tools[0].http.headers.X-Q: tool \"update_recipe\" has no argument \"recipy\" (did",
+        ),
+        (
+            file(
+                "",
+                "",
+                "        http: { url: 'http://x/', body: { a: '{none}' } }\n",
+            ),
+            "tools[0].http.body: tool \"update_recipe\" has no argument \"none\"",
+        ),
+        (
+            file(
+                "",
+                "",
+                "      - { name: plain, http: { url: 'http://x/{city}' } }\n",
+            )
+            .replace(
+                "      - { name: plain",
+                "        returns: 1\n      - { name: plain",
+            ),
+            "tools[1].http.url: tool \"plain\" has no argument \"city\"",
         ),
     ] {
         refused(&text, expected);
@@ -585,6 +621,23 @@ fn a_key_that_is_empty_or_can_not_be_sent_is_named() {
         refused(&model(key), expected);
     }
     load(&model("${KEY}")).unwrap();
+}
+
+#[test]
+fn a_placeholder_of_a_variable_is_not_named() {
+    let text = file(
+        "",
+        "",
+        "        http: { url: 'http://x/', headers: { X-Q: 'a${HOLE}' } }\n",
+    );
+    let variables = Variables::of(&[("HOLE", "{secret}")]);
+    let error = AgentFile::parse(Path::new("a.yaml"), &text, &variables).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("headers.X-Q: the variable's value names an argument"),
+        "{error}"
+    );
+    assert!(!error.contains("secret"), "{error}");
 }
 
 #[test]

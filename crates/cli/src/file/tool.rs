@@ -64,7 +64,7 @@ pub(crate) struct HttpEntry {
     pub(crate) method: Method,
     /// Where, with `{name}` for an argument after the host; arguments are percent-encoded.
     pub(crate) url: String,
-    /// Headers to send.
+    /// Headers to send, with `{name}` for an argument.
     #[serde(default = "no_headers")]
     pub(crate) headers: InOrder<Secret>,
     /// The body in place of the arguments: any YAML value, with `{name}` for an argument in its

@@ -96,17 +96,18 @@ impl<'de> Deserialize<'de> for Size {
             type Value = Size;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a size such as 64KiB, 4MiB or 1048576")
+                f.write_str("a size such as 64KiB, 4MiB or 1048576, at least 1 byte")
             }
 
             fn visit_u64<E: Error>(self, number: u64) -> Result<Size, E> {
-                usize::try_from(number)
-                    .map(Size)
-                    .map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+                let size = usize::try_from(number).ok().filter(|size| *size > 0);
+                size.map(Size)
+                    .ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Size, E> {
-                Size::parse(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+                let size = Size::parse(text).filter(|size| size.0 > 0);
+                size.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
             }
         }
         deserializer.deserialize_any(SizeVisitor)
@@ -142,9 +143,9 @@ impl JsonSchema for Size {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": ["integer", "string"],
-            "minimum": 0,
+            "minimum": 1,
             "description": "A number of bytes: 1048576, 64KiB, 4MiB, 500kB.",
-            "pattern": r"^\s*[0-9]+\s*(B|kB|MB|GB|KiB|MiB|GiB)?$|\$\{",
+            "pattern": r"^\s*0*[1-9][0-9]*\s*(B|kB|MB|GB|KiB|MiB|GiB)?$|\$\{",
             "examples": ["4MiB"],
         })
     }

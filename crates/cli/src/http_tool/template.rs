@@ -32,8 +32,20 @@ const OWN_HEADERS: [&str; 6] = [
 pub(crate) struct Template {
     method: http::Method,
     url: Vec<Piece>,
+    /// Those that are the same in each call.
     headers: HeaderMap,
+    /// Those that arguments are part of.
+    filled_headers: Vec<FilledHeader>,
     body: Body,
+}
+
+/// A header that arguments are part of.
+#[derive(Clone)]
+struct FilledHeader {
+    /// Its name as the file writes it.
+    key: String,
+    name: HeaderName,
+    value: Vec<Piece>,
 }
 
 #[derive(Debug, Clone)]
@@ -81,29 +93,31 @@ impl Template {
             None if sends => Body::Arguments,
             None => Body::None,
         };
-        let headers = headers(entry, &body)?;
+        let (headers, filled_headers) = headers(entry, &body)?;
         Ok(Self {
             method,
             url,
             headers,
+            filled_headers,
             body,
         })
     }
 
     /// Whether arguments are part of the URL.
     pub(crate) fn has_url_placeholders(&self) -> bool {
-        self.url.iter().any(|piece| matches!(piece, Piece::Name(_)))
+        names(&self.url).next().is_some()
     }
 
-    /// Each placeholder with the key that it stands in.
-    pub(crate) fn placeholders(&self) -> Vec<(&'static str, &str)> {
-        let url = self.url.iter().filter_map(|piece| match piece {
-            Piece::Name(name) => Some(("url", name.as_str())),
-            Piece::Text(_) => None,
-        });
-        let mut found: Vec<_> = url.collect();
+    /// Each placeholder with the keys that lead to where it stands.
+    pub(crate) fn placeholders(&self) -> Vec<(Vec<&str>, &str)> {
+        let mut found = Vec::new();
+        found.extend(names(&self.url).map(|name| (vec!["url"], name)));
+        for header in &self.filled_headers {
+            let keys = || vec!["headers", header.key.as_str()];
+            found.extend(names(&header.value).map(|name| (keys(), name)));
+        }
         if let Body::Filled(body) = &self.body {
-            names_of(body, &mut |name| found.push(("body", name)));
+            names_of(body, &mut |name| found.push((vec!["body"], name)));
         }
         found
     }
@@ -118,7 +132,7 @@ impl Template {
         Ok(Rendered {
             method: self.method.clone(),
             url: self.render_url(named)?,
-            headers: self.headers.clone(),
+            headers: self.render_headers(named)?,
             body: match &self.body {
                 Body::None => None,
                 Body::Arguments => Some(wiped(arguments)),
@@ -135,6 +149,27 @@ impl Template {
                 }),
             },
         })
+    }
+
+    fn render_headers(&self, arguments: &Map<String, Value>) -> Result<HeaderMap, String> {
+        let mut headers = self.headers.clone();
+        for header in &self.filled_headers {
+            let value = match header.value.as_slice() {
+                [Piece::Name(name)] if matches!(arguments.get(name), None | Some(Value::Null)) => {
+                    continue;
+                }
+                pieces => Zeroizing::new(text(pieces, arguments)?),
+            };
+            let mut value = HeaderValue::from_str(&value).map_err(|_| {
+                format!(
+                    "the header {:?} can't be sent: an argument holds a line break, or letters that are not ASCII",
+                    header.key
+                )
+            })?;
+            value.set_sensitive(true);
+            headers.insert(header.name.clone(), value);
+        }
+        Ok(headers)
     }
 
     fn render_url(&self, arguments: &Map<String, Value>) -> Result<Url, String> {
@@ -199,8 +234,9 @@ fn checked_url(text: &str) -> Result<Vec<Piece>, &'static str> {
     }
 }
 
-fn headers(entry: &HttpEntry, body: &Body) -> Result<HeaderMap, Wrong> {
-    let mut headers = HeaderMap::new();
+/// The headers that are the same in each call, and those that arguments are part of.
+fn headers(entry: &HttpEntry, body: &Body) -> Result<(HeaderMap, Vec<FilledHeader>), Wrong> {
+    let (mut headers, mut filled) = (HeaderMap::new(), Vec::new());
     headers.insert(
         ACCEPT,
         HeaderValue::from_static("application/json, text/plain;q=0.9, */*;q=0.5"),
@@ -222,12 +258,46 @@ fn headers(entry: &HttpEntry, body: &Body) -> Result<HeaderMap, Wrong> {
                 "this header is set with each call",
             ));
         }
-        let mut value = HeaderValue::from_str(value.0.expose_secret())
+        let text = value.0.expose_secret();
+        let mut value = HeaderValue::from_str(text)
             .map_err(|_| wrong(["headers", name], "this value can't be sent in a header"))?;
         value.set_sensitive(true);
-        headers.insert(header, value);
+        let pieces = pieces(text);
+        if names(&pieces).next().is_some() {
+            filled.push(FilledHeader {
+                key: name.clone(),
+                name: header,
+                value: pieces,
+            });
+        } else {
+            headers.insert(header, value);
+        }
     }
-    Ok(headers)
+    Ok((headers, filled))
+}
+
+impl std::fmt::Debug for FilledHeader {
+    /// The text around the arguments may be a secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("FilledHeader").field(&self.name).finish()
+    }
+}
+
+/// The names of arguments among the pieces of a text.
+fn names(pieces: &[Piece]) -> impl Iterator<Item = &str> {
+    pieces.iter().filter_map(|piece| match piece {
+        Piece::Name(name) => Some(name.as_str()),
+        Piece::Text(_) => None,
+    })
+}
+
+/// A text with its arguments.
+fn text(pieces: &[Piece], arguments: &Map<String, Value>) -> Result<String, String> {
+    let part = |piece: &Piece| match piece {
+        Piece::Text(text) => Ok(text.clone()),
+        Piece::Name(name) => text_of(arguments, name),
+    };
+    pieces.iter().map(part).collect()
 }
 
 /// An argument as text: strings as they are, numbers and truth values as JSON writes them.
@@ -247,13 +317,7 @@ fn fill(template: &Value, arguments: &Map<String, Value>) -> Result<Option<Value
     Ok(Some(match template {
         Value::String(text) => match pieces(text).as_slice() {
             [Piece::Name(name)] => return Ok(arguments.get(name).cloned()),
-            pieces => {
-                let part = |piece: &Piece| match piece {
-                    Piece::Text(text) => Ok(text.clone()),
-                    Piece::Name(name) => text_of(arguments, name),
-                };
-                Value::String(pieces.iter().map(part).collect::<Result<_, _>>()?)
-            }
+            pieces => Value::String(self::text(pieces, arguments)?),
         },
         Value::Array(items) => {
             let filled = items

@@ -133,6 +133,42 @@ fn headers_that_belong_to_the_call_are_refused() {
     assert!(!what.contains("secret"));
 }
 
+#[test]
+fn headers_are_filled_as_urls_and_bodies_are() {
+    let entry = json!({
+        "url": "http://a/",
+        "headers": { "X-Q": "{q}", "x-more": "a {q}-{n} {\"b\":1}", "x-plain": "{ q }" },
+    });
+    let made = template(entry);
+    let placeholders = made.placeholders();
+    assert_eq!(
+        placeholders,
+        [
+            (vec!["headers", "X-Q"], "q"),
+            (vec!["headers", "x-more"], "q"),
+            (vec!["headers", "x-more"], "n"),
+        ]
+    );
+    let rendered = |arguments: Value| made.render(&arguments).map(|rendered| rendered.headers);
+    let headers = rendered(json!({ "q": "a/b c", "n": 7 })).unwrap();
+    assert_eq!(headers["x-q"], "a/b c");
+    assert_eq!(headers["x-more"], "a a/b c-7 {\"b\":1}");
+    assert_eq!(headers["x-plain"], "{ q }");
+    for unsendable in ["a\nb", "é"] {
+        let error = rendered(json!({ "q": unsendable, "n": 7 })).unwrap_err();
+        assert!(
+            error.starts_with("the header \"X-Q\" can't be sent"),
+            "{error}"
+        );
+        assert!(!error.contains(unsendable), "{error}");
+    }
+    let error = rendered(json!({ "q": "x" })).unwrap_err();
+    assert_eq!(error, "argument \"n\" is missing");
+    let optional = template(json!({ "url": "http://a/", "headers": { "x-q": "{q}" } }));
+    let headers = optional.render(&json!({})).unwrap().headers;
+    assert!(!headers.contains_key("x-q"));
+}
+
 fn marks(key: &str) -> call::Marks {
     call::Marks {
         key: key.to_owned(),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::error::{did_you_mean, one_of};
 use super::super::path::KeyPath;
+use super::super::sentence::is_filled;
 use super::super::tool::{ApprovalEntry, ToolEntry, WORKERS};
 use super::{Checker, MAX_NAME};
 use crate::http_tool::{self, Template};
@@ -102,15 +103,23 @@ impl Checker<'_> {
                 return self.wrong(&path, wrong.what);
             }
         };
-        let Some(known) = properties(arguments) else {
+        let none = Map::new();
+        // A tool without a schema has no arguments; a schema may leave open which there are.
+        let Some(known) = arguments.map_or(Some(&none), |schema| properties(Some(schema))) else {
             return;
         };
-        for (key, name) in template.placeholders() {
-            if !known.contains_key(name) {
-                let hint = did_you_mean(name, known.keys().map(String::as_str));
-                let what = format!("tool {tool:?} has no argument {name:?}{hint}");
-                self.wrong(&path.key(key), what);
+        for (keys, name) in template.placeholders() {
+            if known.contains_key(name) {
+                continue;
             }
+            let path = keys.iter().fold(path.clone(), |path, key| path.key(*key));
+            let what = if self.tree.get(&path).is_some_and(is_filled) {
+                format!("the variable's value names an argument that tool {tool:?} does not have")
+            } else {
+                let hint = did_you_mean(name, known.keys().map(String::as_str));
+                format!("tool {tool:?} has no argument {name:?}{hint}")
+            };
+            self.wrong(&path, what);
         }
     }
 
