@@ -158,11 +158,12 @@ impl Template {
                 [Piece::Name(name)] if matches!(arguments.get(name), None | Some(Value::Null)) => {
                     continue;
                 }
-                pieces => Zeroizing::new(text(pieces, arguments)?),
+                pieces => Zeroizing::new(text(pieces, arguments)?.into_bytes()),
             };
-            let mut value = HeaderValue::from_str(&value).map_err(|_| {
+            let value = Bytes::from_owner(value);
+            let mut value = HeaderValue::from_maybe_shared(value).map_err(|_| {
                 format!(
-                    "the header {:?} can't be sent: an argument holds a line break, or letters that are not ASCII",
+                    "the header {:?} can't be sent: an argument holds a line break or another control character",
                     header.key
                 )
             })?;

@@ -103,9 +103,8 @@ impl Checker<'_> {
                 return self.wrong(&path, wrong.what);
             }
         };
-        let none = Map::new();
-        // A tool without a schema has no arguments; a schema may leave open which there are.
-        let Some(known) = arguments.map_or(Some(&none), |schema| properties(Some(schema))) else {
+        // A schema may leave open which arguments there are.
+        let Some(known) = properties(arguments) else {
             return;
         };
         for (keys, name) in template.placeholders() {
