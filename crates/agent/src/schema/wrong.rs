@@ -63,7 +63,7 @@ fn unknown_type(found: &Value) -> Option<&str> {
 /// A reference that leads nowhere. The library does not say where it stands, so it is looked for.
 fn reference(schema: &Value, error: &ReferencingError) -> (String, String) {
     let place = |leads_there: &dyn Fn(&str) -> bool| {
-        place_of(schema, leads_there, String::new()).unwrap_or_default()
+        place_of(schema, leads_there, "").unwrap_or_default()
     };
     match error {
         ReferencingError::Unretrievable { uri, .. } => {
@@ -98,7 +98,7 @@ fn reference(schema: &Value, error: &ReferencingError) -> (String, String) {
 }
 
 /// The pointer to the first reference whose target is meant.
-fn place_of(value: &Value, is_meant: &dyn Fn(&str) -> bool, place: String) -> Option<String> {
+fn place_of(value: &Value, is_meant: &dyn Fn(&str) -> bool, place: &str) -> Option<String> {
     match value {
         Value::Object(members) => members.iter().find_map(|(key, member)| {
             let escaped = key.replace('~', "~0").replace('/', "~1");
@@ -107,13 +107,13 @@ fn place_of(value: &Value, is_meant: &dyn Fn(&str) -> bool, place: String) -> Op
                 Value::String(target) if REFERENCES.contains(&key.as_str()) => {
                     is_meant(target).then_some(place)
                 }
-                member => place_of(member, is_meant, place),
+                member => place_of(member, is_meant, &place),
             }
         }),
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .find_map(|(index, item)| place_of(item, is_meant, format!("{place}/{index}"))),
+            .find_map(|(index, item)| place_of(item, is_meant, &format!("{place}/{index}"))),
         _ => None,
     }
 }
