@@ -62,9 +62,8 @@ fn unknown_type(found: &Value) -> Option<&str> {
 
 /// A reference that leads nowhere. The library does not say where it stands, so it is looked for.
 fn reference(schema: &Value, error: &ReferencingError) -> (String, String) {
-    let place = |leads_there: &dyn Fn(&str) -> bool| {
-        place_of(schema, leads_there, "").unwrap_or_default()
-    };
+    let place =
+        |leads_there: &dyn Fn(&str) -> bool| place_of(schema, leads_there, "").unwrap_or_default();
     match error {
         ReferencingError::Unretrievable { uri, .. } => {
             let leads_there = |target: &str| {
