@@ -3,6 +3,7 @@
 //! Standard output is for programs: the one line that says where the server listens, a schema, a
 //! report. Everything else goes to standard error.
 
+mod address;
 mod agents;
 mod args;
 mod chat;

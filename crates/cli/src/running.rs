@@ -7,6 +7,7 @@ use antiphon::server::{Bound, Error, Server};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::sync::oneshot;
 
+use crate::address::Address;
 use crate::failure::{Ended, Failure};
 
 /// Listens, and puts what can go wrong into words for the command line. `remedy` is what to do where
@@ -14,15 +15,27 @@ use crate::failure::{Ended, Failure};
 ///
 /// # Errors
 /// The address is taken, wrong, or open to others without authentication.
-pub(crate) async fn bind(server: Server, address: &str, remedy: &str) -> Result<Bound, Failure> {
+pub(crate) async fn bind(
+    server: Server,
+    address: &Address<'_>,
+    remedy: &str,
+) -> Result<Bound, Failure> {
     forbid_core_dumps();
-    server.bind(address).await.map_err(|error| match error {
-        Error::PortTaken(port) => Failure::failed(format!(
-            "can't listen on {address}: port {port} is taken by another program; choose one with --listen"
+    address.checked()?;
+    let shown = address.shown();
+    server.bind(address.text).await.map_err(|error| match error {
+        Error::PortTaken(port) => {
+            let port = if shown == address.text { format!("port {port}") } else { "its port".to_owned() };
+            Failure::failed(format!(
+                "can't listen on {shown}: {port} is taken by another program; choose one with --listen"
+            ))
+        }
+        Error::Listen { source, .. } => Failure::failed(format!(
+            "can't listen on {shown}: {source}; choose another address with --listen"
         )),
-        Error::Listen { .. } => Failure::failed(format!("{error}; choose another address with --listen")),
-        Error::Unprotected(_) => Failure::usage(format!(
-            "{address} can be reached from other machines, and everybody would be the same user; {remedy}"
+        Error::Address { .. } => address.unknown_host(),
+        Error::Unprotected(_) => address.wrong(&format!(
+            "{shown} can be reached from other machines, and everybody would be the same user; {remedy}"
         )),
         other => Failure::usage(other.to_string()),
     })

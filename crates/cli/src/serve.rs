@@ -5,6 +5,7 @@ use std::path::Path;
 use antiphon::server::{Authenticators, Jwt, Limits, Server, StaticTokens};
 use secrecy::ExposeSecret;
 
+use crate::address::Address;
 use crate::agents::{ModelChoice, agents, built};
 use crate::args;
 use crate::failure::{Ended, Failure};
@@ -14,8 +15,6 @@ use crate::running;
 use crate::store::StoreUrl;
 use crate::web;
 
-/// Where a file that does not say so is served.
-const LISTEN: &str = "127.0.0.1:8888";
 /// What to do where strangers could come in.
 const REMEDY: &str = "add `auth` to the agent file, or listen on 127.0.0.1";
 /// Where a file that does not say so keeps its threads.
@@ -31,7 +30,8 @@ pub(crate) async fn serve(args: args::Serve) -> Result<Ended, Failure> {
     // Everything of the file is checked before anything outside is touched.
     built(&file, agents(&file, &variables, &ModelChoice::AsWritten)?)?;
     let url = store_url(&file, args.store.as_deref())?;
-    let address = address(&file, args.listen.as_deref()).to_owned();
+    let address = Address::new(&file, args.listen.as_deref());
+    address.checked()?;
     let server = server(&file, &variables)?.drain(args.running.drain);
     let store = url.open().await.map_err(Failure::failed)?;
     let bound = running::bind(
@@ -52,11 +52,6 @@ pub(crate) async fn serve(args: args::Serve) -> Result<Ended, Failure> {
 pub(crate) fn variables(file: &Path) -> Result<Variables, Failure> {
     let folder = file.parent().unwrap_or(Path::new(""));
     Variables::beside(folder).map_err(Failure::usage)
-}
-
-/// Where to listen: the option, else the file, else the usual address.
-pub(crate) fn address<'a>(file: &'a AgentFile, option: Option<&'a str>) -> &'a str {
-    option.or(file.document.listen.as_deref()).unwrap_or(LISTEN)
 }
 
 /// Where to keep threads: the option, relative to the working folder, else the file, relative to

@@ -23,7 +23,8 @@ fn wrong_usage_is_exit_code_2() {
     serve(&home, &["--store", "mysql:x"])
         .expect(2, &["--store mysql:x: expected memory or sqlite:PATH"]);
     serve(&home, &["--store", "postgres://x"]).expect(2, &["not supported yet by this build"]);
-    serve(&home, &["--store", "memory", "--listen", "nowhere"]).expect(2, &["nowhere"]);
+    serve(&home, &["--store", "memory", "--listen", "nowhere"])
+        .expect(2, &["--listen: the port is missing"]);
     home.run(&["demo", "--model", "anthropic/x"])
         .expect(2, &["anthropic", "openai/NAME or script"]);
     home.run(&["demo", "--model", "openai/x"])
@@ -142,6 +143,39 @@ fn an_address_for_others_needs_authentication() {
     home.write("antiphon.yaml", &format!("{auth}{GOOD}"));
     let server = home.serve(&["serve", "--listen", "0.0.0.0:0", "--store", "memory"]);
     assert_eq!(server.signal("TERM").code, Some(0));
+}
+
+#[test]
+fn an_address_of_the_file_is_wrong_at_its_place() {
+    let home = Home::new();
+    let refused = |listen: &str, says: &str| {
+        home.write("antiphon.yaml", &format!("listen: {listen}\n{GOOD}"));
+        let says = format!("antiphon.yaml:1:1: listen: {says}");
+        home.run(&["serve", "--store", "memory"])
+            .expect(2, &[&says]);
+        let doctor = home.run(&["doctor"]);
+        assert_eq!(doctor.code, Some(2), "{doctor:?}");
+        assert!(doctor.stdout.contains(&says), "{doctor:?}");
+    };
+    refused("foo", "the port is missing; write it as HOST:PORT");
+    refused("0.0.0.0:0", "0.0.0.0:0 can be reached from other machines");
+    refused(
+        "no.such.host.invalid:80",
+        "the host of no.such.host.invalid:80 is not known; write it as",
+    );
+    home.write(".env", "PLACE=0.0.0.0:0\n");
+    refused(
+        "${PLACE}",
+        "the address of the variable can be reached from other machines",
+    );
+    for (listen, says) in [
+        ("foo", "the port is missing"),
+        ("0.0.0.0:0", "from other machines"),
+    ] {
+        let args = ["serve", "--store", "memory", "--listen", listen];
+        home.write("antiphon.yaml", GOOD);
+        home.run(&args).expect(2, &["--listen: ", says]);
+    }
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ use antiphon::server::{Server, Waits};
 use antiphon::{Agent, FinishedCall};
 use serde_json::json;
 
+use crate::address::Address;
 use crate::agents::{ModelChoice, agents};
 use crate::args;
 use crate::failure::{Ended, Failure};
@@ -49,8 +50,8 @@ pub(crate) async fn demo(args: args::Demo) -> Result<Ended, Failure> {
         .waits(waits)
         .drain(args.running.drain)
         .shared_store(store);
-    let bound = running::bind(server, &args.listen, REMEDY).await?;
-    tracing::info!(model = label(&choice), store = ?url, "demo; open http://{}", bound.local_addr());
+    let bound = running::bind(server, &Address::of_option(&args.listen), REMEDY).await?;
+    tracing::info!(model = label(&choice), store = %url, "demo; open http://{}", bound.local_addr());
     running::serve(bound).await
 }
 

@@ -3,7 +3,8 @@
 use tokio::net::{TcpListener, lookup_host};
 
 use super::Finding;
-use crate::failure::Code;
+use crate::address::Address;
+use crate::failure::{Code, Failure};
 use crate::file::AgentFile;
 use crate::serve;
 use crate::store::StoreUrl;
@@ -11,32 +12,33 @@ use crate::store::StoreUrl;
 /// Whether the server could listen.
 pub(super) async fn address(file: &AgentFile, option: Option<&str>) -> Finding {
     const SUBJECT: &str = "address";
-    let address = serve::address(file, option);
-    let found = match lookup_host(address).await {
+    let address = Address::new(file, option);
+    let wrong = |failure: Failure| Finding::wrong(SUBJECT, failure.code(), failure.to_string());
+    if let Err(failure) = address.checked() {
+        return wrong(failure);
+    }
+    let shown = address.shown();
+    let found = match lookup_host(address.text).await {
         Ok(found) => found.collect::<Vec<_>>(),
-        Err(error) => {
-            let what = format!("{address} is no address: {error}; write it as 127.0.0.1:8888");
-            return Finding::wrong(SUBJECT, Code::Usage, what);
-        }
+        Err(_) => return wrong(address.unknown_host()),
     };
     let open = found.iter().any(|address| !address.ip().is_loopback());
     if open && file.document.auth.is_none() {
-        let what = format!(
-            "{address} can be reached from other machines; add `auth` to the file, or listen on 127.0.0.1"
-        );
-        return Finding::wrong(SUBJECT, Code::Usage, what);
+        return wrong(address.wrong(&format!(
+            "{shown} can be reached from other machines; add `auth` to the file, or listen on 127.0.0.1"
+        )));
     }
     match TcpListener::bind(&found[..]).await {
-        Ok(_) => Finding::well(SUBJECT, format!("{address} is free")),
+        Ok(_) => Finding::well(SUBJECT, format!("{shown} is free")),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
             let what = format!(
-                "{address} is taken by another program; stop it, or choose another with --listen or `listen`"
+                "{shown} is taken by another program; stop it, or choose another with --listen or `listen`"
             );
             Finding::wrong(SUBJECT, Code::Failed, what)
         }
         Err(error) => {
             let what =
-                format!("{address} can't be listened on: {error}; choose another with --listen");
+                format!("{shown} can't be listened on: {error}; choose another with --listen");
             Finding::wrong(SUBJECT, Code::Failed, what)
         }
     }

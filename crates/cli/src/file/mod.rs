@@ -13,6 +13,7 @@ mod path;
 mod prompt;
 mod read;
 mod script;
+mod secrets;
 mod sentence;
 mod standin;
 mod syntax;
@@ -31,6 +32,7 @@ pub(crate) use path::KeyPath;
 pub(crate) use variables::Variables;
 
 use antiphon::model::script::Script;
+use secrets::Secrets;
 use tree::{Content, Node, Text};
 
 /// The largest file that is read, in bytes.
@@ -89,7 +91,11 @@ impl AgentFile {
             read::read(&tree).map_err(|problem| wrong(vec![place(problem)]))?;
         let problems = check::check(&document, &tree);
         if !problems.is_empty() {
-            return Err(wrong(problems.into_iter().map(place).collect()));
+            let secrets = Secrets::of(&tree);
+            let problems = problems.into_iter().map(place);
+            return Err(wrong(
+                problems.map(|problem| secrets.hidden(problem)).collect(),
+            ));
         }
         Ok(Self {
             document,
@@ -111,7 +117,7 @@ impl AgentFile {
             Some(written) => prompt::located(problem, written),
             None => problem,
         };
-        FileError::new(&self.path, vec![problem])
+        FileError::new(&self.path, vec![Secrets::of(&self.tree).hidden(problem)])
     }
 
     /// How an error quotes the text at a key path: not at all, where a variable filled it in.

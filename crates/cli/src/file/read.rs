@@ -148,8 +148,10 @@ impl de::Error for ReadError {
 fn wanted(expected: &dyn Expected) -> String {
     let expected = expected.to_string();
     let words = match expected.as_str() {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of at least 0",
-        "a nonzero u32" | "a nonzero usize" => "a whole number of at least 1",
+        "u32" => "a whole number from 0 to 4294967295",
+        "a nonzero u32" => "a whole number from 1 to 4294967295",
+        "u8" | "u16" | "u64" | "usize" => "a whole number of at least 0",
+        "a nonzero usize" => "a whole number of at least 1",
         "f64" => "a number",
         "a boolean" => "true or false",
         "a string" => "text",
@@ -363,11 +365,11 @@ mod tests {
             ("minutes: 3\n", "1:1: : the key \"name\" is missing"),
             (
                 "name: x\nminutes: many\n",
-                "2:10: minutes: expected a whole number of at least 0, found text",
+                "2:10: minutes: expected a whole number from 0 to 4294967295, found text",
             ),
             (
                 "name: x\nminutes: -1\n",
-                "2:10: minutes: expected a whole number of at least 0",
+                "2:10: minutes: expected a whole number from 0 to 4294967295",
             ),
             (
                 "name: 7\n",

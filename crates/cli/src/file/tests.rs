@@ -137,6 +137,26 @@ fn wrong_values_say_what_was_expected() {
             "6:16: agents.recipe.max_turns: expected a whole number",
         ),
         (
+            file("", "    max_turns: 99999999999\n", RETURNS),
+            "6:16: agents.recipe.max_turns: expected a whole number from 1 to 4294967295",
+        ),
+        (
+            file("", "    max_turns: 0\n", RETURNS),
+            "agents.recipe.max_turns: expected a whole number from 1 to 4294967295",
+        ),
+        (
+            file("listen: foo\n", "", RETURNS),
+            "a.yaml:10:1: listen: the port is missing; write it as HOST:PORT, such as 127.0.0.1:8888",
+        ),
+        (
+            file("listen: 127.0.0.1:99999\n", "", RETURNS),
+            "a.yaml:10:1: listen: the port is no number from 0 to 65535; write it as HOST:PORT",
+        ),
+        (
+            file("listen: ''\n", "", RETURNS),
+            "a.yaml:10:1: listen: the address is empty; write it as HOST:PORT",
+        ),
+        (
             file("", "    on_disconnect: maybe\n", RETURNS),
             "\"maybe\" is none of cancel or detach",
         ),
@@ -353,6 +373,27 @@ fn no_error_quotes_a_value_of_a_variable() {
         (
             file("", "    description: ${UNSET_HERE}\n", RETURNS),
             "a.yaml:6:18: agents.recipe.description: the variable UNSET_HERE is not set",
+        ),
+        (
+            file("listen: ${KEY}\n", "", RETURNS),
+            "a.yaml:10:1: listen: the port is missing; write it",
+        ),
+        (
+            file("default_agent: ${KEY}\n", "", RETURNS),
+            "a.yaml:10:1: default_agent: there is no agent (the variable's value); there is recipe",
+        ),
+        (
+            file(
+                "",
+                "",
+                "        returns: 1\n      - { name: '${WORD}', returns: 1 }\n      - { name: '${WORD}', returns: 1 }\n",
+            ),
+            "agents.recipe.tools[2].name: the tool (the variable's value) is declared twice",
+        ),
+        (
+            file("", "", "        http: { url: 'http://x/{none}' }\n")
+                .replace("update_recipe", "${WORD}"),
+            "tools[0].http.url: tool (the variable's value) has no argument \"none\"",
         ),
     ] {
         refused(&text, expected);

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use secrecy::ExposeSecret;
 
+use crate::address;
+
 use super::agent::{AgentEntry, ModelEntry, Provider};
 use super::document::{AuthEntry, Document};
 use super::error::{Problem, did_you_mean, one_of};
@@ -48,6 +50,9 @@ impl Checker<'_> {
 
     fn document(&mut self, document: &Document) {
         let root = KeyPath::default();
+        if let Some(what) = document.listen.as_deref().and_then(address::unusable) {
+            self.wrong(&root.key("listen"), what);
+        }
         if let Some(bus) = document.bus.as_deref().filter(|bus| *bus != "local") {
             match bus.starts_with("nats:") {
                 true => self.unbuilt(&root.key("bus"), "a NATS bus is"),
