@@ -76,7 +76,10 @@ pub(crate) fn store_url(file: &AgentFile, option: Option<&str>) -> Result<StoreU
 }
 
 /// The server that a file describes, without its store.
-fn server(file: &AgentFile, variables: &Variables) -> Result<Server, FileError> {
+///
+/// # Errors
+/// Its agents or its users can't be as they are described.
+pub(crate) fn server(file: &AgentFile, variables: &Variables) -> Result<Server, FileError> {
     let document = &file.document;
     let mut server = Server::new(agents(file, variables, &ModelChoice::AsWritten)?)
         .limits(limits(&document.limits))
@@ -88,8 +91,10 @@ fn server(file: &AgentFile, variables: &Variables) -> Result<Server, FileError> 
         server = server.heartbeat(silence.into());
     }
     if let Some(auth) = &document.auth {
-        let known = authenticators(auth)
-            .map_err(|error| file.error(KeyPath::default().key("auth"), error.to_string()))?;
+        let known = authenticators(auth).map_err(|error| {
+            // The sentence begins with the keys.
+            file.error_in_words(&error.to_string().replacen("auth: jwt: ", "auth.jwt: ", 1))
+        })?;
         server = server.authenticator(known);
     }
     Ok(server)
@@ -161,7 +166,8 @@ mod tests {
             of("https://id.example.com/jwks.json", ", algorithm: [RS256]"),
         ] {
             let message = refused.map(|_| ()).expect_err("it is wrong").to_string();
-            assert!(message.starts_with("a.yaml:1:"), "{message}");
+            let is_placed = message.starts_with("a.yaml:1:") && message.contains(": auth.jwt: ");
+            assert!(is_placed, "{message}");
         }
     }
 }

@@ -387,6 +387,18 @@ fn doctor_judges_a_store_as_serve_does_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn doctor_judges_users_as_serve_does() {
+    let jwt = "jwks_url: 'http://a.example/x', issuer: 'https://a.example', audience: a";
+    let home = Home::with(&format!("auth: {{ jwt: {{ {jwt} }} }}\n{GOOD}"));
+    let says = "antiphon.yaml:1:9: auth.jwt: the key address";
+    home.run(&["serve", "--listen", "127.0.0.1:0", "--store", "memory"])
+        .expect(2, &[says]);
+    let doctor = home.run(&["doctor", "--listen", "127.0.0.1:0"]);
+    assert_eq!(doctor.code, Some(2), "{doctor:?}");
+    assert!(doctor.stdout.contains(says), "{doctor:?}");
+}
+
+#[test]
 fn the_name_of_a_store_that_a_variable_names_is_not_printed() {
     let home = Home::with(&format!(
         "store: sqlite:${{PLACE}}\nlisten: 127.0.0.1:0\n{GOOD}"

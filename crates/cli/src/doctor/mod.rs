@@ -106,7 +106,8 @@ async fn findings(args: &args::Doctor) -> Vec<Finding> {
 
 fn file_itself(file: &AgentFile, args: &args::Doctor, variables: &Variables) -> Finding {
     let agents = agents(file, variables, &ModelChoice::AsWritten);
-    match agents.and_then(|agents| built(file, agents)) {
+    let built = agents.and_then(|agents| built(file, agents));
+    match built.and_then(|agents| serve::server(file, variables).map(|_| agents)) {
         Ok(agents) => {
             let names: Vec<&str> = agents.iter().map(antiphon::BuiltAgent::name).collect();
             let what = format!(
