@@ -365,6 +365,11 @@ tools:
     fn errors_name_the_keys_and_places_of_the_file_itself() {
         for (from, to, expected) in [
             (
+                "id: gpt-5-mini",
+                "id: ''",
+                "a.yaml:6:1: model: the key \"id\" is empty: the model's name at the provider",
+            ),
+            (
                 "provider: OpenAI",
                 "provider: Foo",
                 "a.yaml:8:3: model.provider: \"foo\" is none of openai,",

@@ -7,7 +7,11 @@ use super::super::path::{KeyPath, Segment};
 use super::super::tree::{Content, Entry, Node, Position, Text};
 
 /// Our keys in sentences, and those of a declared agent.
-const WORDS: [(&str, &str); 3] = [
+const WORDS: [(&str, &str); 4] = [
+    (
+        "the key \"name\" is missing: the model's name",
+        "the key \"id\" is empty: the model's name",
+    ),
     ("`api_key`", "`connection.apiKey`"),
     ("`base_url`", "`connection.endpoint`"),
     ("model's base_url", "model's endpoint"),
