@@ -60,7 +60,8 @@ impl Seen {
         let line = texts
             .flatten()
             .flat_map(str::lines)
-            .find_map(|line| line.strip_prefix(MARK));
+            // The data of a run is quoted, line by line.
+            .find_map(|line| line.trim_start_matches("| ").strip_prefix(MARK));
         line.and_then(|line| serde_json::from_str(line).ok())
             .unwrap_or_default()
     }
@@ -78,7 +79,7 @@ mod tests {
             ..Seen::default()
         };
         let line = format!(
-            "[Data]\n{MARK}{}\n[End]",
+            "[Data]\n| {MARK}{}\n[End]",
             serde_json::to_string(&seen).unwrap()
         );
         let messages = vec![Message::user(line), Message::user("hello")];

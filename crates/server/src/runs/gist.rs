@@ -42,7 +42,7 @@ mod tests {
 
     use super::*;
 
-    fn gist(messages: Value, resume: Value) -> Option<Gist> {
+    fn gist(messages: &Value, resume: &Value) -> Option<Gist> {
         let input =
             json!({ "threadId": "t", "runId": "r", "messages": messages, "resume": resume });
         Gist::of(&RunAgentInput::read(input).unwrap().value)
@@ -53,14 +53,17 @@ mod tests {
         let user = |id: &str| json!({ "id": id, "role": "user", "content": "hi" });
         let assistant = json!({ "id": "a", "role": "assistant", "content": "Hel" });
         let answer = |id: &str| json!([{ "interruptId": id, "status": "cancelled" }]);
-        let one = gist(json!([user("u")]), json!([]));
+        let one = gist(&json!([user("u")]), &json!([]));
         assert_eq!(
             one,
-            gist(json!([user("t"), user("u"), assistant]), json!([]))
+            gist(&json!([user("t"), user("u"), assistant]), &json!([]))
         );
-        assert_ne!(one, gist(json!([user("v")]), json!([])));
-        assert_ne!(one, gist(json!([user("u")]), answer("i")));
-        assert_ne!(gist(json!([]), answer("i")), gist(json!([]), answer("k")));
-        assert_eq!(gist(json!([]), json!([])), None);
+        assert_ne!(one, gist(&json!([user("v")]), &json!([])));
+        assert_ne!(one, gist(&json!([user("u")]), &answer("i")));
+        assert_ne!(
+            gist(&json!([]), &answer("i")),
+            gist(&json!([]), &answer("k"))
+        );
+        assert_eq!(gist(&json!([]), &json!([])), None);
     }
 }
