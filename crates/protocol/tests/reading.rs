@@ -308,9 +308,9 @@ fn answers_are_read_in_all_their_shapes() {
     for resume in [
         json!([{"interruptId": "i1", "status": "resolved", "payload": {"approved": true}}]),
         json!({"interrupts": [{"id": "i1", "status": "resolved", "value": {"approved": true}}]}),
-        json!({"interrupt": [{"interrupt_id": "i1", "status": "resolved", "response": {"approved": true}}]}),
-        json!({"toolCallId": "i1", "status": "resolved", "payload": {"approved": true}}),
-        json!({"interrupts": {"id": "i1", "status": "resolved", "payload": {"approved": true}}}),
+        json!({"interrupt": [{"interrupt_id": "i1", "response": {"approved": true}}]}),
+        json!({"toolCallId": "i1", "payload": {"approved": true}}),
+        json!({"interrupts": {"id": "i1", "payload": {"approved": true}}}),
     ] {
         assert_eq!(
             read(&json!({"resume": resume})).0.resume,
@@ -340,14 +340,12 @@ fn an_id_names_something() {
 }
 
 #[test]
-fn an_answer_without_a_status_is_none() {
+fn an_answer_in_the_protocols_names_needs_a_status() {
     let resolved = json!({"interruptId": "i1", "status": "resolved"});
     for entry in [
         json!({"id": "i1"}),
         json!({"interruptId": "i1", "payload": {"approved": true}}),
         json!({"interrupt_id": "i1", "payload": {"approved": true}}),
-        json!({"id": "i1", "value": {"approved": true}}),
-        json!({"toolCallId": "i1", "response": {"approved": true}}),
         json!({"interruptId": "i1", "Status": "resolved", "payload": {"approved": true}}),
         json!({"interruptId": "i1", "status": null, "payload": {"approved": true}}),
     ] {

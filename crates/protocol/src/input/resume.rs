@@ -2,18 +2,22 @@
 //!
 //! The protocol's own is a list of `{interruptId, status, payload?, metadata?}`. Older clients
 //! wrap the list in an object, send a single entry, or use other member names; all of them mean
-//! the same and are read as such. What none may leave out is the status: an answer is nobody's
-//! guess.
+//! the same and are read as such. An entry in the protocol's own names has a status; one in other
+//! names, which comes from a client without statuses, is resolved if it brings a payload.
 
 use serde_json::Value;
 
-use crate::ResumeEntry;
 use crate::wire::{Manners, Object, Reader, Reading, Wire};
+use crate::{ResumeEntry, ResumeStatus};
 
-/// Where else an entry may name its interrupt, in the order in which they are believed.
-const ID_ALIASES: [&str; 4] = ["interruptId", "interrupt_id", "id", "toolCallId"];
-/// Where else an entry may keep its payload.
-const PAYLOAD_ALIASES: [&str; 3] = ["payload", "value", "response"];
+/// The protocol's names for an entry's interrupt, in the order in which they are believed.
+const ID: [&str; 2] = ["interruptId", "interrupt_id"];
+/// Older names for it.
+const OLD_ID: [&str; 2] = ["id", "toolCallId"];
+/// The protocol's name for an entry's payload.
+const PAYLOAD: [&str; 1] = ["payload"];
+/// Older names for it.
+const OLD_PAYLOAD: [&str; 2] = ["value", "response"];
 
 /// Takes the `resume` member of a request.
 pub(super) fn entries(object: &mut Object, reader: &mut Reader) -> Reading<Vec<ResumeEntry>> {
@@ -52,18 +56,32 @@ fn list_of(value: Value, reader: &mut Reader) -> Reading<Vec<ResumeEntry>> {
 
 fn entry(value: Value, reader: &mut Reader) -> Reading<ResumeEntry> {
     let mut object = reader.object(value)?;
-    if let Some(id) = first_of(&ID_ALIASES, &mut object) {
+    let (id, old_id) = first_of(&ID, &OLD_ID, &mut object);
+    let (payload, old_payload) = first_of(&PAYLOAD, &OLD_PAYLOAD, &mut object);
+    if let Some(id) = id {
         object.0.insert("interruptId".to_owned(), id);
     }
-    if let Some(payload) = first_of(&PAYLOAD_ALIASES, &mut object) {
+    if let Some(payload) = payload {
         object.0.insert("payload".to_owned(), payload);
+        if (old_id || old_payload) && !object.0.contains_key("status") {
+            reader.warn("has no status and is read as resolved");
+            let resolved = ResumeStatus::Resolved.as_str();
+            object.0.insert("status".to_owned(), resolved.into());
+        }
     }
     ResumeEntry::from_object(object, reader)
 }
 
-/// Takes the first of these members that is there; what else is there is an unknown member.
-fn first_of(aliases: &[&str], object: &mut Object) -> Option<Value> {
-    aliases
-        .iter()
-        .find_map(|alias| object.0.swap_remove(*alias))
+/// Takes the first of these members that is there, and says whether it has an older name; what else is
+/// there is an unknown member.
+fn first_of(names: &[&str], older: &[&str], object: &mut Object) -> (Option<Value>, bool) {
+    let mut first = |names: &[&str]| names.iter().find_map(|name| object.0.swap_remove(*name));
+    match first(names) {
+        Some(value) => (Some(value), false),
+        None => {
+            let value = first(older);
+            let is_older = value.is_some();
+            (value, is_older)
+        }
+    }
 }
