@@ -240,6 +240,17 @@ async fn an_approval_that_was_taken_is_acted_on_after_a_crash() {
     assert_eq!(stage.asked(1)[2], "result a: paid");
 }
 
+/// Delivers the result that a wait is for.
+async fn deliver(stage: &Stage, id: &str) -> Delivered {
+    let agent = Arc::clone(&stage.agent);
+    let delivery = Delivery::Complete(json!("verified"));
+    let delivered = stage
+        .runtime
+        .deliver(|_| Some(Arc::clone(&agent)), id, delivery, "worker")
+        .await;
+    delivered.unwrap()
+}
+
 #[tokio::test]
 async fn a_result_that_was_taken_is_kept_after_a_crash() {
     let tool = Tool::external_wait("verify", "kyc", Stuck(Arc::new(AtomicUsize::new(1))));
@@ -250,13 +261,7 @@ async fn a_result_that_was_taken_is_kept_after_a_crash() {
     let input = stage.user("verify");
     stage.play(input).await.unwrap();
     let id = stage.thread().await.interactions[0].id.clone();
-    let agent = Arc::clone(&stage.agent);
-    let delivery = Delivery::Complete(json!("verified"));
-    let delivered = stage
-        .runtime
-        .deliver(|_| Some(Arc::clone(&agent)), &id, delivery, "worker")
-        .await;
-    drop(delivered.unwrap());
+    drop(deliver(&stage, &id).await);
     stage.clock.advance(60);
     recover_and_play(&stage).await;
     assert_eq!(stage.asked(1)[2], "result a: verified");
@@ -270,13 +275,7 @@ async fn what_another_system_delivered_is_answered_although_a_crash_cut_the_answ
     let input = stage.user("verify");
     stage.play(input).await.unwrap();
     let id = stage.thread().await.interactions[0].id.clone();
-    let agent = Arc::clone(&stage.agent);
-    let delivery = Delivery::Complete(json!("verified"));
-    let delivered = stage
-        .runtime
-        .deliver(|_| Some(Arc::clone(&agent)), &id, delivery, "worker")
-        .await;
-    let Delivered::Continues(run) = delivered.unwrap() else {
+    let Delivered::Continues(run) = deliver(&stage, &id).await else {
         panic!()
     };
     let playing = tokio::spawn(run.play());
@@ -339,14 +338,7 @@ async fn work_of_another_system_that_a_crash_cut_is_asked_about_and_its_result_s
     stage.play(input).await.unwrap();
     let thread = stage.thread().await;
     assert_eq!(thread.interactions.len(), 1, "the wait is still open");
-    let agent = Arc::clone(&stage.agent);
-    let delivery = Delivery::Complete(json!("verified"));
-    let id = thread.interactions[0].id.clone();
-    let delivered = stage
-        .runtime
-        .deliver(|_| Some(Arc::clone(&agent)), &id, delivery, "worker")
-        .await;
-    let Delivered::Continues(run) = delivered.unwrap() else {
+    let Delivered::Continues(run) = deliver(&stage, &thread.interactions[0].id).await else {
         panic!()
     };
     run.play().await;

@@ -151,7 +151,7 @@ const SETTLED: &[Answer] = &[
     on(404, "There is no such wait.", Json("Error")),
     on(
         409,
-        "Another result was taken (`interaction_settled`), the wait is over (`interaction_expired`), or the thread is busy for a moment (`thread_busy`).",
+        "Another result was taken (`interaction_settled`), or the wait is over (`interaction_expired`).",
         Json("Error"),
     ),
 ];
